@@ -26,31 +26,31 @@ pub const BASES: [Base; 5] = [
         name: "bl-cma-es",
         lower: LowerKind::Independent,
         about: "CMA-ES at both levels; the upper distribution over (x, y) is the prior of every lower search.",
-        source: "He, Zhou, Chen, Zhang, 2018",
+        source: "He et al., 2018",
     },
     Base {
         name: "tlea-cma-es",
         lower: LowerKind::TransferCma,
         about: "As bl-cma-es, with all lower searches side by side and their distributions passed between neighbours.",
-        source: "Chen, Liu, Tan, 2021",
+        source: "Chen et al., 2021",
     },
     Base {
         name: "tlea-de",
         lower: LowerKind::TransferDe,
         about: "Success-history differential evolution for every lower task, parameters passed between neighbours.",
-        source: "Chen, Liu, Tan, 2021",
+        source: "Chen et al., 2021",
     },
     Base {
         name: "motea",
         lower: LowerKind::Multiobjective,
         about: "All lower tasks as one bi-objective problem, solved by decomposition; reconstructed from the published description.",
-        source: "Chen, Liu, Tan, Li, 2023",
+        source: "Chen et al., 2023",
     },
     Base {
         name: "boc",
         lower: LowerKind::Collaborative,
         about: "One solution for each lower task, all of them collaborating; reconstructed from the published description.",
-        source: "Huang, Qin, Sun, Tan, 2023",
+        source: "Huang et al., 2023",
     },
 ];
 
