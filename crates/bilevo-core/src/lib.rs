@@ -1,4 +1,5 @@
 //! The algorithms of bilevo as a pure ask/tell engine: no files, threads, clock or user code.
+pub mod allocate;
 pub mod batch;
 pub mod config;
 pub mod engine;

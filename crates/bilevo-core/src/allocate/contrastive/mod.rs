@@ -1,0 +1,3 @@
+//! The allocator that learns a ranking.
+pub mod network;
+pub mod train;

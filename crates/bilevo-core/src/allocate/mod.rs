@@ -1,0 +1,2 @@
+//! Which candidates get a lower search.
+pub mod contrastive;
