@@ -120,12 +120,11 @@ impl Kernel {
             }
         }
         for (unit, map) in self.map.chunks_exact_mut(sample_tiles).enumerate() {
-            let map = map.as_flattened_mut();
-            for group in (0..self.samples).step_by(GROUP) {
-                let sums = back(layer, rows, known + unit, &self.hidden, self.padded, group);
-                for (value, sum) in map[group..].iter_mut().zip(sums) {
-                    *value = if *value > 0.0 { sum } else { 0.0 };
-                }
+            for (group, partial) in self.partial.as_chunks_mut().0.iter_mut().enumerate() {
+                back(layer, rows, known + unit, &self.hidden, self.padded, group, partial);
+            }
+            for (value, partial) in map.as_flattened_mut().iter_mut().zip(&self.partial) {
+                *value = if *value > 0.0 { sum(partial) } else { 0.0 };
             }
         }
         let response_gradient = response_gradient.as_flattened_mut().chunks_exact_mut(known);
@@ -235,7 +234,8 @@ fn through_output(slopes: &[f64], output: &Tile, hidden: &mut [Tile]) -> Tile {
     for (hidden, &slope) in hidden.iter_mut().zip(slopes) {
         for l in 0..LANES {
             gradient[l] += slope * hidden[l];
-            hidden[l] = if hidden[l] > 0.0 { slope * output[l] } else { 0.0 };
+            let delta = slope * output[l];
+            hidden[l] = if hidden[l] > 0.0 { delta } else { 0.0 };
         }
     }
     gradient
@@ -256,19 +256,19 @@ fn outer<const R: usize>(seen: &[f64], rows: usize, row: usize, delta: &[Tile]) 
     total
 }
 
-/// Gradient by what a row of the hidden layer carried, for a group of samples.
+/// Lane sums of the gradient by what a row of the hidden layer carried, for a group of samples.
 #[inline(always)]
-fn back(layer: &[Tile], rows: usize, row: usize, delta: &[Tile], padded: usize, group: usize) -> [f64; GROUP] {
+fn back(layer: &[Tile], rows: usize, row: usize, delta: &[Tile], padded: usize, group: usize, out: &mut [Tile; GROUP]) {
     let mut total = [ZERO; GROUP];
     for (weights, delta) in layer.chunks_exact(rows).zip(delta.chunks_exact(padded)) {
-        let (weight, delta) = (&weights[row], &delta[group..group + GROUP]);
+        let (weight, delta) = (&weights[row], &delta[group * GROUP..][..GROUP]);
         for s in 0..GROUP {
             for l in 0..LANES {
                 total[s][l] += weight[l] * delta[s][l];
             }
         }
     }
-    from_fn(|s| sum(&total[s]))
+    *out = total;
 }
 
 /// Σ a b, lane by lane first.
@@ -286,5 +286,6 @@ fn dot(a: &[Tile], b: &[Tile]) -> f64 {
 /// The sum of a tile, always in this order.
 #[inline(always)]
 fn sum(t: &Tile) -> f64 {
-    ((t[0] + t[4]) + (t[2] + t[6])) + ((t[1] + t[5]) + (t[3] + t[7]))
+    let four: [f64; 4] = from_fn(|l| t[l] + t[l + 4]);
+    (four[0] + four[2]) + (four[1] + four[3])
 }
