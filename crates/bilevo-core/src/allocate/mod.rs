@@ -4,14 +4,16 @@
 //! more candidates a bounded number of times. After the upper evaluations it learns from what is
 //! now known. Skipped candidates never enter an update with invented values.
 
+pub mod contrastive;
 mod random;
 
+pub use contrastive::Contrastive;
 pub use random::Random;
 
 use crate::config::{AllocatorConfig, AllocatorKind};
 use crate::problem::{Outcome, ProblemSpec};
 use crate::record::ModelRecord;
-use crate::rng::{Purpose, Stream, Streams};
+use crate::rng::{Stream, Streams};
 use crate::upper::Candidate;
 use serde::{Deserialize, Serialize};
 
@@ -56,6 +58,8 @@ pub enum AllocatorState {
     All,
     /// See [`AllocatorKind::Random`].
     Random(Random),
+    /// See [`AllocatorKind::Contrastive`].
+    Contrastive(Box<Contrastive>),
 }
 
 impl AllocatorState {
@@ -64,28 +68,39 @@ impl AllocatorState {
         match config.kind {
             AllocatorKind::All => AllocatorState::All,
             AllocatorKind::Random => AllocatorState::Random(Random::new(config.keep, population)),
-            AllocatorKind::Contrastive => AllocatorState::All,
+            AllocatorKind::Contrastive => {
+                AllocatorState::Contrastive(Box::new(Contrastive::new(config, spec, population, streams)))
+            }
+        }
+    }
+
+    fn model(&self) -> Option<&Contrastive> {
+        match self {
+            AllocatorState::All | AllocatorState::Random(_) => None,
+            AllocatorState::Contrastive(allocator) => Some(allocator),
         }
     }
 
     /// Whether a training is due before the next generation.
     pub fn training_due(&self) -> bool {
-        false
+        self.model().is_some_and(Contrastive::training_due)
     }
 
     /// Does the training that is due.
     pub fn train(&mut self, generation: u64) {
-        let _ = generation;
+        if let AllocatorState::Contrastive(allocator) = self {
+            allocator.train(generation);
+        }
     }
 
     /// Mean accuracy of the model over the run, and the number of trainings.
     pub fn model_summary(&self) -> (Option<f64>, u64) {
-        (None, 0)
+        self.model().map_or((None, 0), Contrastive::summary)
     }
 
     /// The model in the present generation.
     pub fn model_record(&self) -> Option<ModelRecord> {
-        None
+        self.model().map(Contrastive::record)
     }
 }
 
@@ -94,12 +109,15 @@ impl Allocator for AllocatorState {
         match self {
             AllocatorState::All => Allocation::Run((0..candidates.len()).collect()),
             AllocatorState::Random(a) => a.allocate(candidates, round, stream),
+            AllocatorState::Contrastive(a) => a.allocate(candidates, round, stream),
         }
     }
 
     fn learn(&mut self, solved: &[Solved]) {
         match self {
-            AllocatorState::All | AllocatorState::Random(_) => {}
+            AllocatorState::All => {}
+            AllocatorState::Random(a) => a.learn(solved),
+            AllocatorState::Contrastive(a) => a.learn(solved),
         }
     }
 }
