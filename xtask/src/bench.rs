@@ -204,8 +204,8 @@ fn memory(bench: &Bench) -> Result<Vec<Figure>, String> {
 }
 
 fn threads(bench: &Bench) -> Result<Vec<Figure>, String> {
-    let one = bench.best("threads 1", "seconds", 2)?;
-    let two = bench.best("threads 2", "seconds", 2)?;
+    let said = bench.say("threads")?;
+    let (one, two) = (value(&said, "one")?, value(&said, "two")?);
     Ok(vec![
         Figure::new("one thread", Some(one), "s"),
         Figure::new("two threads", Some(two), "s"),
