@@ -3,9 +3,7 @@
 use crate::Said;
 use anyhow::Result;
 use bilevo::config::Target;
-use bilevo::{
-    BilevelProblem, Config, Engine, Evaluator, Level, ProblemSpec, Report, Serial, Threads, problems, run,
-};
+use bilevo::{BilevelProblem, Config, Engine, Evaluator, Level, ProblemSpec, Report, Serial, Threads, problems, run};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -51,12 +49,12 @@ pub(crate) fn threads() -> Result<Said> {
 }
 
 /// A problem that computes for a while before it answers.
-struct Busy<P> {
-    problem: Box<P>,
+struct Busy {
+    problem: problems::BoxedProblem,
     rounds: u64,
 }
 
-impl<P: BilevelProblem + ?Sized> BilevelProblem for Busy<P> {
+impl BilevelProblem for Busy {
     fn spec(&self) -> &ProblemSpec {
         self.problem.spec()
     }
