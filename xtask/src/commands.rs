@@ -24,7 +24,8 @@ pub(crate) struct Counts {
 
 /// Checks every command line.
 pub(crate) fn check() -> Result<Counts, String> {
-    succeed(&mut cargo(&["build", "--quiet", "--locked", "-p", "bilevo-cli"]))?;
+    // the profile that the tests have built already
+    succeed(&mut cargo(&["build", "--quiet", "--locked", "--profile", "test", "-p", "bilevo-cli"]))?;
     let mut counts = Counts::default();
     let mut wrong = Vec::new();
     for file in files()?.iter().filter(|f| shows_commands(f)) {

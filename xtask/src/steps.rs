@@ -2,6 +2,7 @@
 
 use crate::shell::{cargo, exists, install_packages, output, succeed};
 use crate::{commands, links};
+use std::io::IsTerminal;
 use std::time::Instant;
 
 /// What a step left behind.
@@ -44,6 +45,10 @@ pub(crate) fn run(args: &[&str]) -> Result<bool, String> {
     let (mut passed, mut failed, mut not_run) = (0, 0, 0);
     for step in chosen {
         let start = Instant::now();
+        if std::io::stdout().is_terminal() {
+            // overwritten by the step's line
+            eprint!("{:<10} ...\r", step.name);
+        }
         let result = (step.run)();
         let seconds = start.elapsed().as_secs_f64();
         match result {
