@@ -28,7 +28,7 @@ const SECTIONS: [Section; 6] = [
     Section { name: "memory", title: "Peak memory of a process that solves", measure: memory },
     Section {
         name: "threads",
-        title: "Threads: evaluations of 1 ms, two threads against one (needs two idle cores)",
+        title: "Two threads against one, evaluations of 1 ms (needs two idle cores)",
         measure: threads,
     },
 ];
@@ -204,11 +204,14 @@ fn memory(bench: &Bench) -> Result<Vec<Figure>, String> {
 }
 
 fn threads(bench: &Bench) -> Result<Vec<Figure>, String> {
+    let load = std::fs::read_to_string("/proc/loadavg").ok().and_then(|l| l.split(' ').next()?.parse::<f64>().ok());
+    if let Some(load) = load.filter(|load| *load > 1.0) {
+        eprintln!("the load of this machine is {load}: other programs use its processors, expect less from threads");
+    }
     let said = bench.say("threads")?;
-    let (one, two) = (value(&said, "one")?, value(&said, "two")?);
+    let ratio = |one, two| Ok::<_, String>(Some(value(&said, one)? / value(&said, two)?));
     Ok(vec![
-        Figure::new("one thread", Some(one), "s"),
-        Figure::new("two threads", Some(two), "s"),
-        Figure::new("speed-up", Some(one / two), "times").target(Target::AtLeast(1.8)),
+        Figure::new("evaluations that compute", ratio("one", "two")?, "times faster").target(Target::AtLeast(1.8)),
+        Figure::new("evaluations that wait", ratio("one_waiting", "two_waiting")?, "times faster"),
     ])
 }

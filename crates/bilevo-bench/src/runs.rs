@@ -3,7 +3,7 @@
 use crate::Said;
 use anyhow::Result;
 use bilevo::config::Target;
-use bilevo::{BilevelProblem, Config, Engine, Evaluator, Level, ProblemSpec, Report, Serial, Threads, problems, run};
+use bilevo::{BilevelProblem, Config, Engine, Level, ProblemSpec, Report, Serial, Threads, problems, run};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -34,38 +34,58 @@ fn counts(report: &Report) -> Said {
     vec![("upper", evaluations.upper as f64), ("lower", evaluations.lower as f64), ("seconds", report.seconds)]
 }
 
-/// The same run on one thread and on two, with evaluations that keep a processor busy for 1 ms.
+/// The same run on one thread and on two, with evaluations of 1 ms: once they keep a processor
+/// busy, once they wait as for another program, which shows how the work is shared even when other
+/// programs use the processors.
 pub(crate) fn threads() -> Result<Said> {
-    let problem = Busy { problem: problems::problem("smd1", None)?, rounds: rounds_in(Duration::from_millis(1)) };
-    let seconds = |evaluator: &mut dyn Evaluator| -> Result<f64> {
+    let millisecond = Duration::from_millis(1);
+    let problem = problems::problem("smd1", None)?;
+    let mut slow = Slow { problem, delay: Delay::Work { rounds: rounds_in(millisecond) } };
+    let (one, two) = (slow.seconds(1)?, slow.seconds(2)?);
+    slow.delay = Delay::Wait(millisecond);
+    Ok(vec![("one", one), ("two", two), ("one_waiting", slow.seconds(1)?), ("two_waiting", slow.seconds(2)?)])
+}
+
+/// A problem that takes its time before it answers.
+struct Slow {
+    problem: problems::BoxedProblem,
+    delay: Delay,
+}
+
+enum Delay {
+    /// Takes processor time, however long that is on the clock.
+    Work { rounds: u64 },
+    /// Takes time on the clock.
+    Wait(Duration),
+}
+
+impl Slow {
+    /// Wall time of a run on a number of threads.
+    fn seconds(&self, threads: usize) -> Result<f64> {
         let mut config = Config::named("bl-cma-es")?;
         config.stop.max_lower_evals = Some(1500);
-        let engine = Engine::new(problem.spec().clone(), config, 1)?;
-        Ok(run(engine, evaluator, &mut [])?.seconds)
-    };
-    let one = seconds(&mut Threads::new(&problem, 1)?)?;
-    let two = seconds(&mut Threads::new(&problem, 2)?)?;
-    Ok(vec![("one", one), ("two", two)])
+        let engine = Engine::new(self.spec().clone(), config, 1)?;
+        Ok(run(engine, &mut Threads::new(self, threads)?, &mut [])?.seconds)
+    }
 }
 
-/// A problem that computes for a while before it answers.
-struct Busy {
-    problem: problems::BoxedProblem,
-    rounds: u64,
-}
-
-impl BilevelProblem for Busy {
+impl BilevelProblem for Slow {
     fn spec(&self) -> &ProblemSpec {
         self.problem.spec()
     }
 
     fn evaluate(&self, level: Level, x: &[f64], y: &[f64], constraints: &mut Vec<f64>) -> Result<f64, String> {
-        work(self.rounds);
+        match self.delay {
+            Delay::Work { rounds } => {
+                black_box(work(rounds));
+            }
+            Delay::Wait(time) => std::thread::sleep(time),
+        }
         self.problem.evaluate(level, x, y, constraints)
     }
 }
 
-/// Work that takes processor time rather than wall time: waiting would look parallel on one core.
+/// Arithmetic that cannot be shortened.
 fn work(rounds: u64) -> u64 {
     (0..rounds).fold(black_box(1), |sum: u64, i| black_box(sum.wrapping_mul(6_364_136_223_846_793_005) ^ i))
 }
