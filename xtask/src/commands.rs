@@ -1,17 +1,17 @@
 //! Checks the `bilevo ...` command lines shown in the README, CONTRIBUTING and the guide.
 //!
-//! Only lines in `sh` blocks count. `list`, `explain`, `eval` and `solve` take a moment and are run
-//! for real, one file after the other, each file in a folder of its own, so that a line may use
-//! what an earlier one wrote. The rest (experiments) is read with `--help` appended: an unknown
-//! command, option or value still fails.
+//! Only lines in `sh` blocks count. They are run for real, one file after the other, each file in a
+//! folder of its own, so that a line may use what an earlier one wrote. A `toml` block that starts
+//! with the comment `# NAME.toml` is put there under that name. Commands that would take minutes are
+//! only read, with `--help` appended: an unknown command, option or value still fails.
 
 use crate::markdown::{files, lines};
 use crate::shell::{Output, cargo, output, succeed};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Commands that are cheap enough to run.
-const RUN: [&str; 4] = ["list", "explain", "eval", "solve"];
+/// Commands that take too long to run.
+const READ: [&str; 1] = ["reproduce"];
 
 /// How many command lines were looked at.
 #[derive(Default)]
@@ -31,8 +31,11 @@ pub(crate) fn check() -> Result<Counts, String> {
     for file in files()?.iter().filter(|f| shows_commands(f)) {
         let shown = file.strip_prefix(crate::root()).unwrap_or(file).display().to_string();
         let folder = Scratch::new(&shown)?;
+        for (name, text) in example_files(file)? {
+            std::fs::write(folder.0.join(&name), text).map_err(|e| format!("{name}: {e}"))?;
+        }
         for (number, words) in command_lines(file)? {
-            let real = words.first().is_some_and(|w| RUN.contains(&w.as_str()));
+            let real = words.first().is_some_and(|w| !READ.contains(&w.as_str()));
             *(if real { &mut counts.run } else { &mut counts.read }) += 1;
             if let Err(reason) = try_line(&words, real, &folder.0) {
                 wrong.push(format!("{shown}:{number}: bilevo {}\n{reason}", words.join(" ")));
@@ -82,6 +85,24 @@ fn command_lines(file: &Path) -> Result<Vec<(usize, Vec<String>)>, String> {
         match whole.strip_suffix('\\') {
             Some(start) => open = Some((number, start.to_string())),
             None => found.extend(arguments(&whole).map(|words| (number, words))),
+        }
+    }
+    Ok(found)
+}
+
+/// The `toml` blocks of a file that name themselves in their first line.
+fn example_files(file: &Path) -> Result<Vec<(String, String)>, String> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    let mut before = None;
+    for line in lines(file)?.into_iter().filter(|l| l.fence.as_deref() == Some("toml")) {
+        let starts_block = before != Some(line.number - 1);
+        before = Some(line.number);
+        match line.text.strip_prefix("# ").filter(|name| starts_block && name.ends_with(".toml")) {
+            Some(name) => found.push((name.to_string(), String::new())),
+            None => found.iter_mut().last().into_iter().for_each(|(_, text)| {
+                text.push_str(&line.text);
+                text.push('\n');
+            }),
         }
     }
     Ok(found)
