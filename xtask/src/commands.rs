@@ -5,7 +5,7 @@
 //! with the comment `# NAME.toml` is put there under that name. Commands that would take minutes are
 //! only read, with `--help` appended: an unknown command, option or value still fails.
 
-use crate::markdown::{files, lines};
+use crate::markdown::{Line, files, lines};
 use crate::shell::{Output, cargo, output, succeed};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -30,11 +30,12 @@ pub(crate) fn check() -> Result<Counts, String> {
     let mut wrong = Vec::new();
     for file in files()?.iter().filter(|f| shows_commands(f)) {
         let shown = file.strip_prefix(crate::root()).unwrap_or(file).display().to_string();
+        let lines = lines(file)?;
         let folder = Scratch::new(&shown)?;
-        for (name, text) in example_files(file)? {
+        for (name, text) in example_files(&lines) {
             std::fs::write(folder.0.join(&name), text).map_err(|e| format!("{name}: {e}"))?;
         }
-        for (number, words) in command_lines(file)? {
+        for (number, words) in command_lines(&lines) {
             let real = words.first().is_some_and(|w| !READ.contains(&w.as_str()));
             *(if real { &mut counts.run } else { &mut counts.read }) += 1;
             if let Err(reason) = try_line(&words, real, &folder.0) {
@@ -75,10 +76,10 @@ fn program() -> PathBuf {
 }
 
 /// The command lines of a file, as words behind `bilevo`, with their line numbers.
-fn command_lines(file: &Path) -> Result<Vec<(usize, Vec<String>)>, String> {
+fn command_lines(lines: &[Line]) -> Vec<(usize, Vec<String>)> {
     let mut found = Vec::new();
     let mut open: Option<(usize, String)> = None;
-    for line in lines(file)?.into_iter().filter(|l| l.fence.as_deref() == Some("sh")) {
+    for line in lines.iter().filter(|l| l.fence.as_deref() == Some("sh")) {
         let text = line.text.trim();
         let (number, before) = open.take().unwrap_or((line.number, String::new()));
         let whole = format!("{before}{text}");
@@ -87,25 +88,26 @@ fn command_lines(file: &Path) -> Result<Vec<(usize, Vec<String>)>, String> {
             None => found.extend(arguments(&whole).map(|words| (number, words))),
         }
     }
-    Ok(found)
+    found
 }
 
-/// The `toml` blocks of a file that name themselves in their first line.
-fn example_files(file: &Path) -> Result<Vec<(String, String)>, String> {
+/// The `toml` blocks that name themselves in their first line, with their text.
+fn example_files(lines: &[Line]) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
-    let mut before = None;
-    for line in lines(file)?.into_iter().filter(|l| l.fence.as_deref() == Some("toml")) {
-        let starts_block = before != Some(line.number - 1);
-        before = Some(line.number);
-        match line.text.strip_prefix("# ").filter(|name| starts_block && name.ends_with(".toml")) {
-            Some(name) => found.push((name.to_string(), String::new())),
-            None => found.iter_mut().last().into_iter().for_each(|(_, text)| {
-                text.push_str(&line.text);
-                text.push('\n');
-            }),
+    let (mut before, mut named) = (0, false);
+    for line in lines.iter().filter(|l| l.fence.as_deref() == Some("toml")) {
+        if line.number != before + 1 {
+            let name = line.text.strip_prefix("# ").filter(|name| name.ends_with(".toml"));
+            named = name.is_some();
+            found.extend(name.map(|name| (name.to_string(), String::new())));
+        }
+        before = line.number;
+        if let Some((_, text)) = found.last_mut().filter(|_| named) {
+            text.push_str(&line.text);
+            text.push('\n');
         }
     }
-    Ok(found)
+    found
 }
 
 /// The arguments of a line that calls bilevo, directly or through `cargo run`.
@@ -159,6 +161,20 @@ impl Drop for Scratch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::markdown::parse;
+
+    #[test]
+    fn blocks_that_name_themselves_become_files() {
+        let page = "```toml\n# a.toml\nx = 1\n```\n```toml\ny = 2\n```\n```toml\n# b.toml\n```";
+        let expected = [("a.toml", "# a.toml\nx = 1\n"), ("b.toml", "# b.toml\n")];
+        assert_eq!(example_files(&parse(page)), expected.map(|(name, text)| (name.to_string(), text.to_string())));
+    }
+
+    #[test]
+    fn long_lines_may_be_continued() {
+        let found = command_lines(&parse("```sh\nbilevo solve \\\n  smd1\n```\n```text\nbilevo no\n```"));
+        assert_eq!(found, [(2, vec!["solve".to_string(), "smd1".to_string()])]);
+    }
 
     #[test]
     fn words_are_split_as_a_shell_does() {

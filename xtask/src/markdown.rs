@@ -42,7 +42,8 @@ pub(crate) fn lines(path: &Path) -> Result<Vec<Line>, String> {
     Ok(parse(&text))
 }
 
-fn parse(text: &str) -> Vec<Line> {
+/// The lines of a text, each with the fenced block it belongs to.
+pub(crate) fn parse(text: &str) -> Vec<Line> {
     let mut fence: Option<String> = None;
     let mut lines = Vec::new();
     for (index, line) in text.lines().enumerate() {
