@@ -6,3 +6,4 @@
 
 pub mod row;
 pub mod stats;
+pub mod store;
