@@ -1,0 +1,247 @@
+//! The one CMA-ES kernel of both levels.
+//!
+//! | symbol | field | meaning |
+//! |---|---|---|
+//! | m | `mean` | centre of the distribution |
+//! | sigma | `step_size` | its overall size |
+//! | C | `cov` | its shape, n * n |
+//! | p_c, p_s | `path_cov`, `path_step` | evolution paths |
+//! | B', D | `axes`, `scales` | rows of unit axes of C and the roots of its eigenvalues |
+//!
+//! Points are m + sigma B (D z) with z ~ N(0, I); a coordinate outside its box becomes the midpoint
+//! of the mean and the violated bound. Updates follow Hansen's tutorial (arXiv:1604.00772) without
+//! the h_sigma test; steps are shortened to [`CmaParams::longest_step`]. After every update C is
+//! symmetric, positive definite and of condition at most 1e14. Cost O(n^3) a generation.
+
+mod params;
+
+pub use params::CmaParams;
+
+use crate::linalg::{add_scaled, dot, symmetric_eigen};
+use crate::rng::Stream;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// Largest condition number of C.
+const MAX_CONDITION: f64 = 1e14;
+
+/// Smallest and largest value of each coordinate.
+pub type Bounds = [(f64, f64)];
+
+/// A search distribution and its memory. Axes are saved too: they could not be rebuilt to the
+/// last bit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cma {
+    /// Centre.
+    pub mean: Vec<f64>,
+    /// Overall step size.
+    pub step_size: f64,
+    /// Covariance matrix, row-major.
+    pub cov: Vec<f64>,
+    /// Path of the covariance.
+    pub path_cov: Vec<f64>,
+    /// Path of the step size.
+    pub path_step: Vec<f64>,
+    axes: Vec<f64>,
+    scales: Vec<f64>,
+}
+
+/// Buffers of one update, shared by all distributions of the same size.
+#[derive(Clone, Debug, Default)]
+pub struct Scratch {
+    steps: Vec<f64>,
+    step: Vec<f64>,
+    matrix: Vec<f64>,
+    vector: Vec<f64>,
+}
+
+impl Scratch {
+    fn fit(&mut self, dim: usize) {
+        self.step.resize(dim, 0.0);
+        self.vector.resize(dim, 0.0);
+        self.matrix.resize(dim * dim, 0.0);
+    }
+}
+
+impl Cma {
+    /// A round distribution.
+    pub fn round(mean: Vec<f64>, step_size: f64) -> Self {
+        let n = mean.len();
+        let mut identity = vec![0.0; n * n];
+        (0..n).for_each(|i| identity[i * n + i] = 1.0);
+        Cma {
+            mean,
+            step_size,
+            axes: identity.clone(),
+            cov: identity,
+            path_cov: vec![0.0; n],
+            path_step: vec![0.0; n],
+            scales: vec![1.0; n],
+        }
+    }
+
+    /// Ratio of the longest to the shortest axis.
+    pub fn axis_ratio(&self) -> f64 {
+        let (low, high) = extremes(&self.scales);
+        high / low
+    }
+
+    /// Draws one point within `bounds` into `point`.
+    pub fn sample(&self, stream: &mut Stream, bounds: &Bounds, point: &mut [f64]) {
+        point.copy_from_slice(&self.mean);
+        for (axis, scale) in self.axes.chunks_exact(self.mean.len()).zip(&self.scales) {
+            add_scaled(point, self.step_size * scale * stream.normal(), axis);
+        }
+        for ((coordinate, &mean), &(low, high)) in point.iter_mut().zip(&self.mean).zip(bounds) {
+            if *coordinate < low {
+                *coordinate = 0.5 * (mean + low);
+            } else if *coordinate > high {
+                *coordinate = 0.5 * (mean + high);
+            }
+        }
+    }
+
+    /// Moves the distribution towards `parents`, best first; at most mu of them are used. Without
+    /// any parent nothing happens.
+    pub fn update<'a>(&mut self, params: &CmaParams, parents: impl Iterator<Item = &'a [f64]>, scratch: &mut Scratch) {
+        let n = params.dim;
+        scratch.fit(n);
+        let count = self.collect_steps(params, parents, scratch);
+        if count == 0 {
+            return;
+        }
+        let (weights, effective) = params.for_parents(count);
+        let mean_step = &mut scratch.step;
+        mean_step.fill(0.0);
+        weights.zip(scratch.steps.chunks_exact(n)).for_each(|(w, step)| add_scaled(mean_step, w, step));
+        add_scaled(&mut self.mean, self.step_size, mean_step);
+
+        // p_s <- (1 - c_s) p_s + sqrt(c_s (2 - c_s) mu_eff) C^(-1/2) step
+        let (c_s, c_c) = (params.path_step_rate, params.path_cov_rate);
+        self.path_step.iter_mut().for_each(|p| *p *= 1.0 - c_s);
+        let gain = (c_s * (2.0 - c_s) * effective).sqrt();
+        for (axis, scale) in self.axes.chunks_exact(n).zip(&self.scales) {
+            add_scaled(&mut self.path_step, gain * dot(axis, mean_step) / scale, axis);
+        }
+        // p_c <- (1 - c_c) p_c + sqrt(c_c (2 - c_c) mu_eff) step
+        self.path_cov.iter_mut().for_each(|p| *p *= 1.0 - c_c);
+        add_scaled(&mut self.path_cov, (c_c * (2.0 - c_c) * effective).sqrt(), mean_step);
+
+        self.update_cov(params, count, scratch);
+        let length = dot(&self.path_step, &self.path_step).sqrt();
+        self.step_size *= libm::exp((c_s / params.damping * (length / params.expected_length - 1.0)).min(1.0));
+        self.decompose(scratch);
+    }
+
+    /// Writes (parent - mean) / sigma of each parent into the scratch, shortened if need be.
+    fn collect_steps<'a>(
+        &self,
+        params: &CmaParams,
+        parents: impl Iterator<Item = &'a [f64]>,
+        scratch: &mut Scratch,
+    ) -> usize {
+        let n = params.dim;
+        scratch.steps.clear();
+        for parent in parents.take(params.weights.len()) {
+            let start = scratch.steps.len();
+            scratch.steps.extend(parent.iter().zip(&self.mean).map(|(p, m)| (p - m) / self.step_size));
+            let step = &mut scratch.steps[start..];
+            let mahalanobis = |axis: &[f64], scale: f64| dot(axis, step) / scale;
+            let squares = self.axes.chunks_exact(n).zip(&self.scales).map(|(a, &s)| mahalanobis(a, s));
+            let length = squares.map(|v| v * v).sum::<f64>().sqrt();
+            if length > params.longest_step {
+                step.iter_mut().for_each(|s| *s *= params.longest_step / length);
+            }
+        }
+        scratch.steps.len() / n
+    }
+
+    /// C <- (1 - c_1 - c_mu) C + c_1 p_c p_c' + c_mu sum w_i y_i y_i'
+    fn update_cov(&mut self, params: &CmaParams, count: usize, scratch: &Scratch) {
+        let n = params.dim;
+        let keep = 1.0 - params.rank_one - params.rank_mu;
+        self.cov.iter_mut().for_each(|c| *c *= keep);
+        let (weights, _) = params.for_parents(count);
+        let moves = weights.map(|w| w * params.rank_mu).zip(scratch.steps.chunks_exact(n));
+        for (weight, step) in std::iter::once((params.rank_one, self.path_cov.as_slice())).chain(moves) {
+            for (row, &s) in self.cov.chunks_exact_mut(n).zip(step) {
+                add_scaled(row, weight * s, step);
+            }
+        }
+    }
+
+    /// Replaces C by a mixture of shapes and the mean by a mixture of means; `mixture` yields
+    /// weights that sum to 1.
+    pub(crate) fn blend<'a>(&mut self, mixture: impl Iterator<Item = (f64, &'a Cma)> + Clone, scratch: &mut Scratch) {
+        scratch.fit(self.mean.len());
+        scratch.matrix.fill(0.0);
+        scratch.vector.fill(0.0);
+        for (weight, cma) in mixture {
+            add_scaled(&mut scratch.matrix, weight, &cma.cov);
+            add_scaled(&mut scratch.vector, weight, &cma.mean);
+        }
+        self.cov.copy_from_slice(&scratch.matrix);
+        self.mean.copy_from_slice(&scratch.vector);
+        self.decompose(scratch);
+    }
+
+    /// Axes and scales of C, with its condition and the step size kept within reach of f64.
+    fn decompose(&mut self, scratch: &mut Scratch) {
+        let n = self.mean.len();
+        scratch.matrix.copy_from_slice(&self.cov);
+        let done = symmetric_eigen(n, &mut scratch.matrix, &mut self.axes, &mut self.scales, &mut scratch.vector);
+        if !done || self.scales.iter().all(|&v| v <= 0.0) || !self.step_size.is_finite() || self.step_size == 0.0 {
+            // Numbers have run out: go on round, at the size there was if that is usable.
+            let step_size = if self.step_size.is_finite() { self.step_size.max(f64::MIN_POSITIVE) } else { 1.0 };
+            *self = Cma::round(std::mem::take(&mut self.mean), step_size);
+            return;
+        }
+        let (low, high) = extremes(&self.scales);
+        if low * MAX_CONDITION < high {
+            let lift = high / MAX_CONDITION - low;
+            self.scales.iter_mut().for_each(|v| *v += lift);
+            (0..n).for_each(|i| self.cov[i * n + i] += lift);
+        }
+        self.scales.iter_mut().for_each(|v| *v = v.sqrt());
+        let (_, longest) = extremes(&self.scales);
+        if self.step_size > 1e7 * longest {
+            let factor = self.step_size / longest;
+            self.cov.iter_mut().for_each(|c| *c *= factor * factor);
+            self.path_cov.iter_mut().for_each(|p| *p *= factor);
+            self.scales.iter_mut().for_each(|s| *s *= factor);
+            self.step_size = longest;
+        }
+    }
+
+    /// Replaces centre and shape, keeping step size and paths.
+    pub(crate) fn reshape(&mut self, mean: &[f64], cov: &[f64], scratch: &mut Scratch) {
+        scratch.fit(self.mean.len());
+        self.mean.copy_from_slice(mean);
+        self.cov.copy_from_slice(cov);
+        self.decompose(scratch);
+    }
+
+    /// The distribution of a range of coordinates alone, with a fresh step-size path.
+    pub fn marginal(&self, range: Range<usize>, scratch: &mut Scratch) -> Cma {
+        let n = self.mean.len();
+        let mut block = Cma::round(self.mean[range.clone()].to_vec(), self.step_size);
+        let rows = self.cov.chunks_exact(n).skip(range.start).take(range.len());
+        block.cov = rows.flat_map(|row| row[range.clone()].iter().copied()).collect();
+        block.path_cov.copy_from_slice(&self.path_cov[range]);
+        scratch.fit(block.mean.len());
+        block.decompose(scratch);
+        block
+    }
+
+    /// Mahalanobis distance of two points, in steps.
+    pub fn distance(&self, a: &[f64], b: &[f64]) -> f64 {
+        let along = |axis: &[f64]| axis.iter().zip(a.iter().zip(b)).map(|(axis, (a, b))| axis * (a - b)).sum::<f64>();
+        let parts = self.axes.chunks_exact(self.mean.len()).zip(&self.scales);
+        parts.map(|(axis, scale)| along(axis) / (scale * self.step_size)).map(|d| d * d).sum::<f64>().sqrt()
+    }
+}
+
+/// Smallest and largest number.
+fn extremes(values: &[f64]) -> (f64, f64) {
+    values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &v| (low.min(v), high.max(v)))
+}

@@ -1,0 +1,222 @@
+//! Small dense kernels: the symmetric eigen-decomposition and a few loops around it.
+//!
+//! Matrices are row-major slices of n * n. The decomposition reduces the matrix to tridiagonal
+//! form by reflections and finishes with implicitly shifted QL sweeps; it writes the eigenvectors
+//! as *rows*, so that sampling, whitening and the sweeps themselves run along memory. It allocates
+//! nothing and gives up after a bounded number of sweeps. `cargo xtask bench` compares it with a
+//! library's.
+
+/// QL sweeps for one eigenvalue before giving up; three or four are usual.
+const MAX_SWEEPS: usize = 60;
+
+/// Dot product.
+#[inline]
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// `into += factor * from`
+#[inline]
+pub fn add_scaled(into: &mut [f64], factor: f64, from: &[f64]) {
+    for (into, from) in into.iter_mut().zip(from) {
+        *into += factor * from;
+    }
+}
+
+/// Eigen-decomposition of the symmetric `matrix` (n * n, destroyed). `vectors` receives the
+/// eigenvectors as rows, `values` the eigenvalues in no particular order, `off` is scratch of n.
+/// Returns false, with unusable output, if a number is not finite or the sweeps do not converge.
+pub fn symmetric_eigen(n: usize, matrix: &mut [f64], vectors: &mut [f64], values: &mut [f64], off: &mut [f64]) -> bool {
+    // Scaling to a largest entry of one keeps squares away from overflow and underflow.
+    let largest = matrix.iter().fold(0.0_f64, |m, v| if v.is_finite() { m.max(v.abs()) } else { f64::INFINITY });
+    if !largest.is_finite() {
+        return false;
+    }
+    vectors.fill(0.0);
+    (0..n).for_each(|i| vectors[i * n + i] = 1.0);
+    if largest == 0.0 {
+        values.fill(0.0);
+        return true;
+    }
+    matrix.iter_mut().for_each(|v| *v /= largest);
+    tridiagonalise(n, matrix, vectors, values, off);
+    if !diagonalise(n, vectors, values, off) {
+        return false;
+    }
+    values.iter_mut().for_each(|v| *v *= largest);
+    true
+}
+
+/// Turns `matrix` into a tridiagonal one with diagonal `diag` and the elements next to it in
+/// `off[0..n-1]`; multiplies the reflections onto the rows of `vectors`.
+fn tridiagonalise(n: usize, matrix: &mut [f64], vectors: &mut [f64], diag: &mut [f64], off: &mut [f64]) {
+    for k in 0..n.saturating_sub(2) {
+        // Row k beyond the diagonal becomes (norm, 0, ..., 0) under I - 2 v v' / (v' v).
+        let (head, trailing) = matrix.split_at_mut((k + 1) * n);
+        let v = &mut head[k * n + k + 1..];
+        let tail: f64 = v[1..].iter().map(|c| c * c).sum();
+        if tail == 0.0 {
+            off[k] = v[0];
+            continue;
+        }
+        let norm = (v[0] * v[0] + tail).sqrt();
+        off[k] = if v[0] > 0.0 { -norm } else { norm };
+        v[0] -= off[k];
+        let half = 0.5 * (v[0] * v[0] + tail);
+        reflect_both_sides(n, k + 1, v, half, trailing, diag);
+        // The k-th reflection acts on the rows k+1.. of the accumulated product.
+        reflect_rows(n, k + 1, v, half, vectors, diag);
+    }
+    if n >= 2 {
+        off[n - 2] = matrix[(n - 2) * n + n - 1];
+    }
+    off[n - 1] = 0.0;
+    for (i, d) in diag.iter_mut().enumerate() {
+        *d = matrix[i * n + i];
+    }
+}
+
+/// A <- H A H on the block that starts at `from`, with H = I - v v' / half. `rows` holds the
+/// matrix from row `from` on; `p` is scratch.
+fn reflect_both_sides(n: usize, from: usize, v: &[f64], half: f64, rows: &mut [f64], p: &mut [f64]) {
+    let size = n - from;
+    for i in 0..size {
+        p[i] = dot(&rows[i * n + from..(i + 1) * n], v) / half;
+    }
+    let shift = dot(&p[..size], v) / (2.0 * half);
+    add_scaled(&mut p[..size], -shift, v);
+    for i in 0..size {
+        let row = &mut rows[i * n + from..(i + 1) * n];
+        for j in 0..size {
+            row[j] -= v[i] * p[j] + p[i] * v[j];
+        }
+    }
+}
+
+/// Q <- H Q for the rows from `from` on: row_i -= v_i / half * sum_k v_k row_k.
+fn reflect_rows(n: usize, from: usize, v: &[f64], half: f64, q: &mut [f64], sum: &mut [f64]) {
+    let rows = &mut q[from * n..];
+    sum.fill(0.0);
+    for (row, &weight) in rows.chunks_exact(n).zip(v) {
+        add_scaled(sum, weight, row);
+    }
+    for (row, &weight) in rows.chunks_exact_mut(n).zip(v) {
+        add_scaled(row, -weight / half, sum);
+    }
+}
+
+/// Implicitly shifted QL on a tridiagonal matrix, rotating the rows of `vectors` along.
+fn diagonalise(n: usize, vectors: &mut [f64], diag: &mut [f64], off: &mut [f64]) -> bool {
+    for first in 0..n {
+        let mut sweeps = 0;
+        loop {
+            let last = block_end(first, diag, off);
+            if last == first {
+                break;
+            }
+            sweeps += 1;
+            if sweeps > MAX_SWEEPS {
+                return false;
+            }
+            sweep(n, first, last, vectors, diag, off);
+        }
+    }
+    true
+}
+
+/// End of the unreduced block that starts at `first`: the next negligible off-diagonal element.
+fn block_end(first: usize, diag: &[f64], off: &[f64]) -> usize {
+    let negligible = |i: usize| off[i].abs() <= f64::EPSILON * (diag[i].abs() + diag[i + 1].abs());
+    (first..diag.len() - 1).find(|&i| negligible(i)).unwrap_or(diag.len() - 1)
+}
+
+/// One sweep of rotations from the bottom to the top of the block, with Wilkinson's shift.
+fn sweep(n: usize, first: usize, last: usize, vectors: &mut [f64], diag: &mut [f64], off: &mut [f64]) {
+    let half_gap = (diag[first + 1] - diag[first]) / (2.0 * off[first]);
+    let root = (half_gap * half_gap + 1.0).sqrt().copysign(half_gap);
+    let mut bulge = diag[last] - diag[first] + off[first] / (half_gap + root);
+    let (mut sine, mut cosine, mut carry) = (1.0, 1.0, 0.0);
+    for i in (first..last).rev() {
+        let (f, b) = (sine * off[i], cosine * off[i]);
+        let radius = (f * f + bulge * bulge).sqrt();
+        off[i + 1] = radius;
+        if radius == 0.0 {
+            // The block fell apart early: close what is done and let the caller look again.
+            diag[i + 1] -= carry;
+            off[last] = 0.0;
+            return;
+        }
+        (sine, cosine) = (f / radius, bulge / radius);
+        let d = diag[i + 1] - carry;
+        let mixed = (diag[i] - d) * sine + 2.0 * cosine * b;
+        carry = sine * mixed;
+        diag[i + 1] = d + carry;
+        bulge = cosine * mixed - b;
+        let (upper, lower) = vectors[i * n..(i + 2) * n].split_at_mut(n);
+        for (u, l) in upper.iter_mut().zip(lower) {
+            (*u, *l) = (cosine * *u - sine * *l, sine * *u + cosine * *l);
+        }
+    }
+    diag[first] -= carry;
+    off[first] = bulge;
+    off[last] = 0.0;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Purpose, Streams};
+    use proptest::prelude::*;
+
+    fn check(n: usize, matrix: &[f64]) {
+        let (mut work, mut vectors) = (matrix.to_vec(), vec![0.0; n * n]);
+        let (mut values, mut off) = (vec![0.0; n], vec![0.0; n]);
+        assert!(symmetric_eigen(n, &mut work, &mut vectors, &mut values, &mut off));
+        let largest = matrix.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+        let tolerance = 40.0 * n as f64 * f64::EPSILON;
+        for i in 0..n {
+            for j in 0..n {
+                let rebuilt: f64 = (0..n).map(|k| vectors[k * n + i] * values[k] * vectors[k * n + j]).sum();
+                assert!((rebuilt - matrix[i * n + j]).abs() <= tolerance * largest, "{rebuilt} {}", matrix[i * n + j]);
+                let product = dot(&vectors[i * n..(i + 1) * n], &vectors[j * n..(j + 1) * n]);
+                assert!((product - f64::from(i == j)).abs() <= tolerance);
+            }
+        }
+    }
+
+    fn random_symmetric(n: usize, seed: u64, scale: f64) -> Vec<f64> {
+        let mut stream = Streams::new(seed).open(Purpose::Start, 0, 0);
+        let mut matrix = vec![0.0; n * n];
+        for i in 0..n {
+            for j in 0..=i {
+                let value = scale * stream.normal();
+                (matrix[i * n + j], matrix[j * n + i]) = (value, value);
+            }
+        }
+        matrix
+    }
+
+    proptest! {
+        #[test]
+        fn recomposes_to_the_input(n in 1_usize..25, seed in 0_u64..1000, exponent in -100_i32..100) {
+            check(n, &random_symmetric(n, seed, 10_f64.powi(exponent)));
+        }
+    }
+
+    #[test]
+    fn special_shapes() {
+        check(3, &[0.0; 9]);
+        check(2, &[1.0, 0.0, 0.0, 1.0]);
+        check(3, &[2.0, 0.0, 0.0, 0.0, 1e-12, 0.0, 0.0, 0.0, 1e6]);
+        let ones = vec![1.0; 40 * 40];
+        check(40, &ones);
+    }
+
+    #[test]
+    fn refuses_what_is_not_finite() {
+        let (mut vectors, mut values, mut off) = (vec![0.0; 4], vec![0.0; 2], vec![0.0; 2]);
+        for bad in [f64::NAN, f64::INFINITY] {
+            assert!(!symmetric_eigen(2, &mut [1.0, bad, bad, 1.0], &mut vectors, &mut values, &mut off));
+        }
+    }
+}
