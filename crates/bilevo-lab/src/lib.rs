@@ -4,6 +4,7 @@
 //! what is missing and writes every finished run as one [`row::RunRow`] into a [`store::Store`];
 //! [`stats`] and [`export`] work on the rows that [`store::Store::rows`] gives back.
 
+pub mod export;
 pub mod grid;
 pub mod row;
 pub mod runner;
