@@ -356,5 +356,9 @@ fn evaluate(
 
 /// Tells every observer; whether one of them wants to stop.
 fn notify(observers: &mut [&mut dyn Observer], event: &Event<'_>) -> bool {
-    observers.iter_mut().fold(false, |stop, observer| observer.on(event) == ControlFlow::Break(()) || stop)
+    let mut stop = false;
+    for observer in observers {
+        stop |= observer.on(event) == ControlFlow::Break(());
+    }
+    stop
 }
