@@ -336,8 +336,9 @@ impl Engine {
 
     fn reason_to_stop(&mut self) -> Option<StopReason> {
         let best = self.best_candidate().map(|index| &self.solved[index]);
-        let mut finalists = [self.elite.as_ref(), best].into_iter().flatten();
-        let winner = finalists.find(|s| self.watch.target_is_met(&self.config.stop, &self.spec, s)).cloned();
+        let finalists = [self.elite.as_ref(), best];
+        let meets = |s: &&&Solved| self.watch.target_is_met(&self.config.stop, &self.spec, s);
+        let winner = finalists.iter().flatten().find(meets).map(|s| (*s).clone());
         if winner.is_some() {
             self.elite = winner;
             return Some(StopReason::Target);

@@ -1,6 +1,5 @@
-//! TP1–TP10, the small test problems collected from the classical bilevel literature by Sinha,
-//! Malo and Deb ("Test problem construction for single-objective bilevel optimization", 2014, and
-//! their earlier study of the quadratic approximation method).
+//! TP1–TP10, small test problems that Sinha, Malo and Deb collected from the bilevel literature to
+//! test BLEAQ ("Efficient evolutionary algorithm for single-objective bilevel optimization", 2013).
 //!
 //! Every problem carries the same budget. In TP2–TP8 the upper level repeats the follower's
 //! constraints after its own, so they are declared as shared and pushed at both levels.
