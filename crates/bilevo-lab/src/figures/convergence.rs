@@ -107,7 +107,7 @@ impl Panel {
         band.extend(along(&curve.q3).into_iter().rev());
         scene.open("curve", Some(curve.method.clone()));
         scene.items.push(Item::Area { points: band, ink, opacity: 0.16, tip: None, class: "band" });
-        let dashed = curve.series % 2 == 0;
+        let dashed = curve.series.is_multiple_of(2);
         scene.items.push(Item::Line { points: along(&curve.median), ink, width: 1.8, dashed, class: "median" });
         scene.items.push(Item::Dot { at: self.frame.at(curve.end.0, curve.end.1), radius: 3.4, ink });
         scene.close();
@@ -212,7 +212,7 @@ fn legend(scene: &mut Scene, methods: &[String], y: f64) {
     let mut x = 18.0;
     for (k, method) in methods.iter().enumerate() {
         let points = vec![(x, y - 4.0), (x + 26.0, y - 4.0)];
-        let (ink, dashed) = (Ink::Series(k), k % 2 == 0);
+        let (ink, dashed) = (Ink::Series(k), k.is_multiple_of(2));
         scene.items.push(Item::Line { points, ink, width: 2.2, dashed, class: "key" });
         scene.text((x + 32.0, y), 12.0, Anchor::Start, Ink::Text, method);
         x += 56.0 + 7.2 * method.chars().count() as f64;

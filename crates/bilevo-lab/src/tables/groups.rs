@@ -134,20 +134,19 @@ pub fn group(rows: &[RunRow]) -> Vec<Group<'_>> {
         by_identity.entry(Identity::of(row)).or_default().push(row);
     }
     let mut sizes: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
-    let mut configs: BTreeMap<(&str, (usize, usize), &str, &str), usize> = BTreeMap::new();
+    let mut configs: BTreeMap<Named<'_>, usize> = BTreeMap::new();
     for id in by_identity.keys() {
         let seen = sizes.entry(id.problem.0).or_default();
         if !seen.contains(&id.dims) {
             seen.push(id.dims);
         }
-        *configs.entry((id.problem.0, id.dims, id.method.0, id.settings)).or_default() += 1;
+        *configs.entry(id.named()).or_default() += 1;
     }
     by_identity
         .into_iter()
         .map(|(id, rows)| {
             let several_sizes = sizes.get(id.problem.0).is_some_and(|s| s.len() > 1);
-            let several_configs =
-                configs.get(&(id.problem.0, id.dims, id.method.0, id.settings)).is_some_and(|&n| n > 1);
+            let several_configs = configs.get(&id.named()).is_some_and(|&n| n > 1);
             Group { problem: id.problem_label(several_sizes), method: id.method_label(several_configs), rows }
         })
         .collect()
@@ -184,7 +183,14 @@ struct Identity<'a> {
     config_hash: &'a str,
 }
 
+/// What a label says unless it has to tell configs apart: problem, size, method, settings.
+type Named<'a> = (&'a str, (usize, usize), &'a str, &'a str);
+
 impl<'a> Identity<'a> {
+    fn named(&self) -> Named<'a> {
+        (self.problem.0, self.dims, self.method.0, self.settings)
+    }
+
     fn of(row: &'a RunRow) -> Self {
         Identity {
             problem: Natural(&row.problem),

@@ -17,15 +17,6 @@ pub use format::Format;
 /// that the reference is significantly better.
 pub use crate::stats::Verdict as Mark;
 
-/// A mark in words, for those who hear a page instead of seeing it.
-pub fn spoken(mark: Mark) -> &'static str {
-    match mark {
-        Mark::Better => "reference better",
-        Mark::Similar => "no significant difference",
-        Mark::Worse => "reference worse",
-    }
-}
-
 /// How often each mark was given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
