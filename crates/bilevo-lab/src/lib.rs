@@ -5,10 +5,13 @@
 //! [`stats`] and [`export`] work on the rows that [`store::Store::rows`] gives back, and so do
 //! [`tables`], [`figures`] and the [`report`]. [`study`] is the paper's own experiment.
 
+pub mod export;
 pub mod figures;
+pub mod grid;
 pub mod published;
 pub mod report;
 pub mod row;
+pub mod runner;
 pub mod stats;
 pub mod store;
 pub mod study;

@@ -176,6 +176,13 @@ impl Store {
         &self.path
     }
 
+    /// Lets the file grow by so many pages only, as a full disk would.
+    #[cfg(test)]
+    pub(crate) fn limit_growth(&self, pages: u32) -> rusqlite::Result<()> {
+        let now: u32 = self.conn.pragma_query_value(None, "page_count", |row| row.get(0))?;
+        self.conn.pragma_update_and_check(None, "max_page_count", now + pages, |_| Ok(()))
+    }
+
     /// Becomes the one writer, until the lock is dropped or the process ends in whatever way.
     ///
     /// # Errors
@@ -208,7 +215,7 @@ impl Store {
     /// # Errors
     /// Whatever SQLite reports.
     pub fn keys(&self) -> Result<BTreeSet<RunKey>, StoreError> {
-        self.query(columns::SELECT_KEYS, |row| columns::read_key(row))
+        self.query(columns::SELECT_KEYS, columns::read_key)
     }
 
     /// Number of rows.

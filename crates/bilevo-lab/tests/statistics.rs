@@ -1,5 +1,7 @@
 //! Statistics against SciPy's and NumPy's values, which `data/make_scipy.py` wrote down.
 
+#![allow(clippy::unwrap_used)]
+
 use bilevo_lab::stats::{RankSumMethod, StatsError, Summary, Verdict, ert, holm, median, quantile, rank_sum, verdict};
 use proptest::prelude::*;
 use serde::Deserialize;

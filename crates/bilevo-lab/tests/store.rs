@@ -1,6 +1,8 @@
 //! Real stores in temporary folders: what goes in comes out, and no foreign or damaged file is
 //! touched.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use bilevo_lab::store::{Filter, RunKey, Store, StoreError};
