@@ -167,10 +167,10 @@ pub enum InputRule {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TrustRule {
-    /// The model decides only while its measured accuracy earns it.
+    /// The share of candidates searched follows the model's measured accuracy.
     #[default]
     Earned,
-    /// The model always decides (as published).
+    /// A fixed share, whatever the model is worth (as published).
     Always,
 }
 
@@ -180,8 +180,12 @@ pub enum TrustRule {
 pub struct AllocatorConfig {
     /// Which allocator.
     pub kind: AllocatorKind,
-    /// Share of the candidates that get a lower search.
+    /// Share of the candidates that get a lower search, where it is fixed.
     pub keep: f64,
+    /// Share under a model that ranks no better than a coin (earned trust).
+    pub keep_doubted: f64,
+    /// Share under a model that ranks well (earned trust).
+    pub keep_proven: f64,
     /// Further samplings at most when the candidates look poor.
     pub resample_rounds: usize,
     /// Hidden units of the ranking network.
@@ -206,6 +210,8 @@ pub struct AllocatorConfig {
     pub trust: TrustRule,
     /// Places among the searched candidates that go to random ones.
     pub explore: usize,
+    /// Every so many generations the elite joins the parents; 0 = never.
+    pub recall: usize,
 }
 
 impl Default for AllocatorConfig {
@@ -213,6 +219,8 @@ impl Default for AllocatorConfig {
         AllocatorConfig {
             kind: AllocatorKind::All,
             keep: 0.5,
+            keep_doubted: 0.625,
+            keep_proven: 0.375,
             resample_rounds: 1,
             hidden: 32,
             epochs: 100,
@@ -224,21 +232,30 @@ impl Default for AllocatorConfig {
             inputs: InputRule::Standardised,
             weights: WeightsRule::Fresh,
             trust: TrustRule::Earned,
-            explore: 0,
+            explore: 1,
+            recall: 4,
         }
     }
 }
 
 impl AllocatorConfig {
+    /// The allocator as it works best.
+    pub fn windowed() -> Self {
+        AllocatorConfig { kind: AllocatorKind::Contrastive, ..Self::default() }
+    }
+
+    /// A plain window: a fresh model in every generation, always trusted, nothing against greed.
+    pub fn plain_window() -> Self {
+        AllocatorConfig { trust: TrustRule::Always, explore: 0, recall: 0, ..Self::windowed() }
+    }
+
     /// The allocator as the paper's text has it.
     pub fn published() -> Self {
         AllocatorConfig {
-            kind: AllocatorKind::Contrastive,
             pool: PoolRule::Accumulate,
             inputs: InputRule::Raw,
             weights: WeightsRule::Carried,
-            trust: TrustRule::Always,
-            ..Self::default()
+            ..Self::plain_window()
         }
     }
 }
@@ -419,6 +436,10 @@ impl Config {
         share("lower.relative_tolerance", lower.relative_tolerance, 0.0, 1.0)?;
         share("lower.absolute_tolerance", lower.absolute_tolerance, 0.0, 1e300)?;
         share("allocator.keep", allocator.keep, 0.01, 1.0)?;
+        share("allocator.keep_doubted", allocator.keep_doubted, 0.01, 1.0)?;
+        share("allocator.keep_proven", allocator.keep_proven, 0.01, 1.0)?;
+        in_range("allocator.explore", Some(allocator.explore as f64), 0.0, 1000.0)?;
+        in_range("allocator.recall", Some(allocator.recall as f64), 0.0, 1e6)?;
         in_range("allocator.resample_rounds", Some(allocator.resample_rounds as f64), 0.0, 1000.0)?;
         in_range("allocator.hidden", Some(allocator.hidden as f64), 1.0, 4096.0)?;
         whole("allocator.epochs", Some(allocator.epochs), 1)?;

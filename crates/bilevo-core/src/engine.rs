@@ -98,6 +98,8 @@ pub struct Engine {
     running: Vec<Candidate>,
     /// Their answers and values.
     solved: Vec<Solved>,
+    /// The best of them before refinement.
+    best: Option<usize>,
     refined: Refined,
     refining: Option<Solved>,
     elite: Option<Solved>,
@@ -127,6 +129,7 @@ impl Engine {
             generation: 0,
             running: Vec::new(),
             solved: Vec::new(),
+            best: None,
             refined: Refined::Elite,
             refining: None,
             elite: None,
@@ -246,9 +249,9 @@ impl Engine {
     /// Refines the best candidate if it is not worse than the elite or a coin says so, else the
     /// elite, by one more independent lower search.
     fn open_refinement(&mut self) {
-        let best = self.best_candidate().filter(|&index| !self.solved[index].upper.is_failed());
+        self.best = self.best_candidate().filter(|&index| !self.solved[index].upper.is_failed());
         let coin = self.stream(Purpose::Elite, 0).uniform() < self.config.refine.probability;
-        self.refined = match (best, &self.elite) {
+        self.refined = match (self.best, &self.elite) {
             (None, None) => return,
             (Some(best), None) => Refined::Candidate(best),
             (Some(best), Some(elite)) if coin || order::not_worse(&self.solved[best].upper, &elite.upper) => {
@@ -320,11 +323,16 @@ impl Engine {
 
     /// Update, learn, record, and decide whether to go on.
     fn close_generation(&mut self) -> GenerationRecord {
+        let mut parents: Vec<&Solved> = self.solved.iter().filter(|s| !s.upper.is_failed()).collect();
+        if self.allocator.recalls(self.generation) {
+            let unbeaten = |elite: &&Solved| parents.iter().all(|p| order::better(&elite.upper, &p.upper));
+            parents.extend(self.elite.iter().find(unbeaten));
+        }
+        let outcomes: Vec<Outcome> = parents.iter().map(|s| s.upper).collect();
         let mut ranking = Vec::new();
-        let outcomes: Vec<Outcome> = self.solved.iter().map(|s| s.upper).collect();
         order::rank(&outcomes, self.config.upper.constraint_rule, &mut ranking);
-        let usable = ranking.iter().map(|&i| &self.solved[i]).filter(|s| !s.upper.is_failed());
-        self.upper.update(usable.map(|s| (s.x.as_slice(), s.y.as_slice())));
+        let ranked = ranking.iter().map(|&i| parents[i]);
+        self.upper.update(ranked.map(|s| (s.x.as_slice(), s.y.as_slice())));
         self.allocator.learn(&self.solved);
         let record = self.record();
         self.phase = match self.reason_to_stop() {
@@ -335,7 +343,7 @@ impl Engine {
     }
 
     fn reason_to_stop(&mut self) -> Option<StopReason> {
-        let best = self.best_candidate().map(|index| &self.solved[index]);
+        let best = self.best.map(|index| &self.solved[index]);
         let finalists = [self.elite.as_ref(), best];
         let meets = |s: &&&Solved| self.watch.target_is_met(&self.config.stop, &self.spec, s);
         let winner = finalists.iter().flatten().find(meets).map(|s| (*s).clone());

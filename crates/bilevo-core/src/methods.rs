@@ -1,11 +1,11 @@
 //! Methods by name: a base algorithm, an allocator, and the variants of both.
 //!
 //! `bl-cma-es`, `tlea-cma-es`, `tlea-de`, `motea`, `boc` are the bases. `cr-BASE` adds contrastive
-//! ranking; `cr-BASE-published` is the paper's text to the letter; `cr-BASE-no-resample` and
-//! `BASE-random` are its ablations; `BASE-capped` and `cr-BASE-capped` limit lower searches to a
+//! ranking; `cr-BASE-published` is the paper's text to the letter, `-standardised` and
+//! `-plain-window` lie between the two; `cr-BASE-no-resample` and `BASE-random` are its ablations; `BASE-capped` and `cr-BASE-capped` limit lower searches to a
 //! few generations.
 
-use crate::config::{AllocatorConfig, AllocatorKind, CAP, Config, ConfigError, LowerKind, nearest};
+use crate::config::{AllocatorConfig, AllocatorKind, CAP, Config, ConfigError, InputRule, LowerKind, nearest};
 
 /// A base algorithm.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ pub struct Variant {
 }
 
 /// The variants of every base.
-pub const VARIANTS: [Variant; 7] = [
+pub const VARIANTS: [Variant; 9] = [
     Variant { prefix: "", suffix: "", about: "Every candidate gets a lower search.", apply: |_| {} },
     Variant {
         prefix: "cr-",
@@ -78,6 +78,21 @@ pub const VARIANTS: [Variant; 7] = [
         suffix: "-published",
         about: "Contrastive ranking to the letter of the paper: raw inputs, a pool that fills up and is emptied, the model always trusted.",
         apply: |c| c.allocator = AllocatorConfig::published(),
+    },
+    Variant {
+        prefix: "cr-",
+        suffix: "-standardised",
+        about: "As published, with standardised inputs: shows what scaling alone brings.",
+        apply: |c| {
+            c.allocator = AllocatorConfig::published();
+            c.allocator.inputs = InputRule::Standardised;
+        },
+    },
+    Variant {
+        prefix: "cr-",
+        suffix: "-plain-window",
+        about: "A fresh model on the latest solutions in every generation, always trusted: shows what trust, exploration and recall bring.",
+        apply: |c| c.allocator = AllocatorConfig::plain_window(),
     },
     Variant {
         prefix: "cr-",
@@ -134,10 +149,17 @@ impl Method {
     pub fn config(&self) -> Config {
         let mut config = Config::default();
         config.lower.kind = self.base.lower;
-        if self.base.lower == LowerKind::Multiobjective {
-            config.refine.max_generations = Some(1);
-        }
         (self.variant.apply)(&mut config);
+        match self.base.lower {
+            // The sizes that fit the published costs; see `lower::multiobjective`.
+            LowerKind::Multiobjective => {
+                config.lower.population = Some(6);
+                config.refine.max_generations = Some(2);
+            }
+            // Tasks that hold one solution each lose most when a generation shrinks.
+            LowerKind::Collaborative if config.allocator.recall > 0 => config.allocator.recall = 1,
+            _ => {}
+        }
         config
     }
 

@@ -151,7 +151,7 @@ pub struct ProblemSpec {
 }
 
 /// Largest number of variables a level may have.
-pub const MAX_DIM: usize = 10_000;
+pub const MAX_DIM: usize = 1_000;
 /// Largest number of constraints a level may have.
 pub const MAX_CONSTRAINTS: usize = 100_000;
 

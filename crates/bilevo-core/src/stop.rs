@@ -12,7 +12,7 @@ const PATIENCE: u64 = 3;
 
 /// Budgets, and what the run has shown of progress.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct StopWatch {
+pub(crate) struct StopWatch {
     upper_evals: u64,
     lower_evals: u64,
     window: u64,
@@ -24,7 +24,7 @@ pub struct StopWatch {
 
 impl StopWatch {
     /// A watch at the start of a run.
-    pub fn new(config: &StopConfig, budget: &Budget) -> Self {
+    pub(crate) fn new(config: &StopConfig, budget: &Budget) -> Self {
         StopWatch {
             upper_evals: budget.upper_evals,
             lower_evals: config.max_lower_evals.unwrap_or(u64::MAX),
@@ -36,12 +36,12 @@ impl StopWatch {
     }
 
     /// Whether no further lower evaluation may be asked for.
-    pub fn lower_budget_is_spent(&self, evaluations: &Evaluations) -> bool {
+    pub(crate) fn lower_budget_is_spent(&self, evaluations: &Evaluations) -> bool {
         evaluations.lower >= self.lower_evals
     }
 
     /// Whether a solution meets the target, where one is known and asked for.
-    pub fn target_is_met(&self, config: &StopConfig, spec: &ProblemSpec, solution: &Solved) -> bool {
+    pub(crate) fn target_is_met(&self, config: &StopConfig, spec: &ProblemSpec, solution: &Solved) -> bool {
         let Some(best) = spec.best_known else { return false };
         let tolerance = config.target_tolerance;
         let upper = (spec.upper.direction.flip(solution.upper.value) - best.upper).abs() < tolerance;
@@ -58,7 +58,7 @@ impl StopWatch {
     }
 
     /// Looks at the run after a generation.
-    pub fn reason(
+    pub(crate) fn reason(
         &mut self,
         config: &StopConfig,
         evaluations: &Evaluations,

@@ -59,17 +59,10 @@ fn optima_are_feasible_and_in_the_box() {
 fn optima_have_the_best_known_values() {
     for (label, problem, x, y) in cases() {
         let best = problem.spec().best_known.expect(&label);
-        // Published values are kept as published: rounded for tp3 and tp6, unattainable for tp7.
-        let tolerance = match problem.spec().name.as_str() {
-            "tp3" => 5e-5,
-            "tp6" => 1e-5,
-            "tp7" => 7e-4,
-            _ => 1e-14,
-        };
         for (level, known) in [(Level::Upper, best.upper), (Level::Lower, best.lower.unwrap())] {
             let (value, _) = evaluate(&*problem, level, &x, &y);
             let error = (value - known).abs();
-            assert!(error <= tolerance * known.abs().max(1.0), "{label}: {level} {value}, known {known}");
+            assert!(error <= 1e-14 * known.abs().max(1.0), "{label}: {level} {value}, known {known}");
         }
     }
 }

@@ -90,7 +90,7 @@ impl Settling {
 
 /// State of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Status {
+pub(crate) enum Status {
     /// Still searching.
     Open,
     /// Settled.
@@ -101,7 +101,7 @@ pub enum Status {
 
 /// One task: the decision, the best answer so far and how it came about.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Task {
+pub(crate) struct Task {
     pub(crate) x: Vec<f64>,
     pub(crate) best_y: Vec<f64>,
     pub(crate) best: Outcome,
