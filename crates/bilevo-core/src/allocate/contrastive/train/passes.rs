@@ -5,7 +5,7 @@
 
 use super::super::network::relu;
 use super::Schedule;
-use super::kernel::{GROUP, Kernel, LANES, Tile, ZERO};
+use super::kernel::{Kernel, LANES, Tile, ZERO};
 use std::array::from_fn;
 
 /// Up to this spread of the scores, exp(S − middle) neither overflows nor loses digits.
@@ -19,27 +19,30 @@ const EPSILON: f64 = 1e-8;
 
 impl Kernel {
     /// Makes the epochs; returns how many were made and the loss after them.
+    ///
+    /// `BLOCK` samples, or rows of weights, are handled together: as many as the registers hold. It
+    /// must divide `GROUP`; it does not change the order of any sum.
     #[inline(always)]
-    pub(super) fn run(&mut self, steps: u64, schedule: Schedule) -> (usize, f64) {
+    pub(super) fn run<const BLOCK: usize>(&mut self, steps: u64, schedule: Schedule) -> (usize, f64) {
         let mut made = 0;
         while made < schedule.epochs {
-            self.forward();
+            self.forward::<BLOCK>();
             if !self.slope() {
                 break;
             }
-            self.backward();
+            self.backward::<BLOCK>();
             if !self.step(steps + made as u64 + 1, schedule.learning_rate) {
                 break;
             }
             made += 1;
         }
-        self.forward();
+        self.forward::<BLOCK>();
         (made, self.loss())
     }
 
     /// Scores of all samples.
     #[inline(always)]
-    pub(super) fn forward(&mut self) {
+    pub(super) fn forward<const BLOCK: usize>(&mut self) {
         let rows = 1 + self.inputs + self.response;
         let (layer, rest) = self.weights.split_at(self.tiles * rows);
         let (output, response) = rest.split_at(self.tiles);
@@ -54,8 +57,8 @@ impl Kernel {
         self.partial.fill(ZERO);
         let hidden = self.hidden.chunks_exact_mut(self.padded);
         for ((weights, output), hidden) in layer.chunks_exact(rows).zip(output).zip(hidden) {
-            let (hidden, partial) = (hidden.as_chunks_mut().0, self.partial.as_chunks_mut().0);
-            for ((seen, hidden), partial) in self.seen.chunks_exact(GROUP * rows).zip(hidden).zip(partial) {
+            let (hidden, partial) = (hidden.as_chunks_mut::<BLOCK>().0, self.partial.as_chunks_mut().0);
+            for ((seen, hidden), partial) in self.seen.chunks_exact(BLOCK * rows).zip(hidden).zip(partial) {
                 activate(seen, weights, output, hidden, partial);
             }
         }
@@ -101,7 +104,7 @@ impl Kernel {
 
     /// The gradient from the slopes; `hidden` and `map` become the gradients by them.
     #[inline(always)]
-    pub(super) fn backward(&mut self) {
+    pub(super) fn backward<const BLOCK: usize>(&mut self) {
         let (rows, known, sample_tiles) =
             (1 + self.inputs + self.response, 1 + self.inputs, self.samples.div_ceil(LANES));
         let (layer, rest) = self.weights.split_at(self.tiles * rows);
@@ -113,15 +116,15 @@ impl Kernel {
             let (blocks, others) = layer_gradient[tile * rows..][..rows].as_chunks_mut();
             let done = rows - others.len();
             for (block, gradient) in blocks.iter_mut().enumerate() {
-                *gradient = outer::<GROUP>(&self.seen, rows, block * GROUP, hidden);
+                *gradient = outer::<BLOCK>(&self.seen, rows, block * BLOCK, hidden);
             }
             for (row, gradient) in others.iter_mut().enumerate() {
                 [*gradient] = outer(&self.seen, rows, done + row, hidden);
             }
         }
         for (unit, map) in self.map.chunks_exact_mut(sample_tiles).enumerate() {
-            for (group, partial) in self.partial.as_chunks_mut().0.iter_mut().enumerate() {
-                back(layer, rows, known + unit, &self.hidden, self.padded, group, partial);
+            for (block, partial) in self.partial.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
+                back(layer, rows, known + unit, &self.hidden, self.padded, block, partial);
             }
             for (value, partial) in map.as_flattened_mut().iter_mut().zip(&self.partial) {
                 *value = if *value > 0.0 { sum(partial) } else { 0.0 };
@@ -192,20 +195,26 @@ fn respond(weights: &[f64], features: &[Tile], map: &mut [Tile]) {
     }
 }
 
-/// One tile of hidden units for a group of samples, and its part of their scores.
+/// One tile of hidden units for a block of samples, and its part of their scores.
 #[inline(always)]
-fn activate(seen: &[f64], weights: &[Tile], output: &Tile, hidden: &mut [Tile; GROUP], partial: &mut [Tile; GROUP]) {
+fn activate<const BLOCK: usize>(
+    seen: &[f64],
+    weights: &[Tile],
+    output: &Tile,
+    hidden: &mut [Tile; BLOCK],
+    partial: &mut [Tile; BLOCK],
+) {
     let rows = weights.len();
-    let seen: [&[f64]; GROUP] = from_fn(|s| &seen[s * rows..][..rows]);
-    let mut z = [ZERO; GROUP];
+    let seen: [&[f64]; BLOCK] = from_fn(|s| &seen[s * rows..][..rows]);
+    let mut z = [ZERO; BLOCK];
     for (row, weight) in weights.iter().enumerate() {
-        for s in 0..GROUP {
+        for s in 0..BLOCK {
             for l in 0..LANES {
                 z[s][l] += seen[s][row] * weight[l];
             }
         }
     }
-    for s in 0..GROUP {
+    for s in 0..BLOCK {
         for l in 0..LANES {
             hidden[s][l] = relu(z[s][l]);
             partial[s][l] += output[l] * hidden[s][l];
@@ -256,13 +265,21 @@ fn outer<const R: usize>(seen: &[f64], rows: usize, row: usize, delta: &[Tile]) 
     total
 }
 
-/// Lane sums of the gradient by what a row of the hidden layer carried, for a group of samples.
+/// Lane sums of the gradient by what a row of the hidden layer carried, for a block of samples.
 #[inline(always)]
-fn back(layer: &[Tile], rows: usize, row: usize, delta: &[Tile], padded: usize, group: usize, out: &mut [Tile; GROUP]) {
-    let mut total = [ZERO; GROUP];
+fn back<const BLOCK: usize>(
+    layer: &[Tile],
+    rows: usize,
+    row: usize,
+    delta: &[Tile],
+    padded: usize,
+    block: usize,
+    out: &mut [Tile; BLOCK],
+) {
+    let mut total = [ZERO; BLOCK];
     for (weights, delta) in layer.chunks_exact(rows).zip(delta.chunks_exact(padded)) {
-        let (weight, delta) = (&weights[row], &delta[group * GROUP..][..GROUP]);
-        for s in 0..GROUP {
+        let (weight, delta) = (&weights[row], &delta[block * BLOCK..][..BLOCK]);
+        for s in 0..BLOCK {
             for l in 0..LANES {
                 total[s][l] += weight[l] * delta[s][l];
             }

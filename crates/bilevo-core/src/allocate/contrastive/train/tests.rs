@@ -52,10 +52,10 @@ fn gradient(net: &Network, pool: Pool<'_>) -> (f64, Vec<f64>) {
     let mut kernel = Kernel::default();
     kernel.load_pool(shape, pool);
     kernel.load_weights(shape, net.weights(), &zeros, &zeros);
-    kernel.forward();
+    kernel.forward::<4>();
     let loss = kernel.loss();
     assert!(kernel.slope());
-    kernel.backward();
+    kernel.backward::<4>();
     std::mem::swap(&mut kernel.weights, &mut kernel.gradient);
     let mut gradient = zeros.clone();
     kernel.store_weights(shape, &mut gradient, &mut zeros.clone(), &mut zeros.clone());
