@@ -1,2 +1,47 @@
-//! Placeholder.
-fn main() {}
+//! The `bilevo` program: arguments as typed ([`args`]) become what is meant in the command that
+//! they belong to ([`commands`]); this file only maps the end of a command to an exit code.
+//!
+//! Exit codes: 0 done; 1 finished without meeting the target that was in force; 2 error;
+//! 130 interrupted.
+
+mod args;
+mod commands;
+mod output;
+mod progress;
+mod settings;
+mod table;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// How a command ended, if not by an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// As it should.
+    Done,
+    /// The optimum is known and was not reached.
+    TargetMissed,
+    /// By Ctrl-C; the run was saved.
+    Interrupted,
+}
+
+fn main() -> ExitCode {
+    let cli = match args::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are data for stdout, the rest are words for stderr; clap knows.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    match commands::run(cli.command) {
+        Ok(Exit::Done) => ExitCode::SUCCESS,
+        Ok(Exit::TargetMissed) => ExitCode::from(1),
+        Ok(Exit::Interrupted) => ExitCode::from(130),
+        Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::say_error(&error);
+            ExitCode::from(2)
+        }
+    }
+}

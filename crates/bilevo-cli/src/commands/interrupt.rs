@@ -1,0 +1,18 @@
+//! Ctrl-C: the first one lets the batch finish, the second one ends the program at once.
+
+use crate::output;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A flag that Ctrl-C (or a polite request to terminate) sets.
+pub(crate) fn flag() -> anyhow::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    ctrlc::set_handler(move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        output::say("\nstopping after this batch; Ctrl-C again stops at once, without saving");
+    })?;
+    Ok(stop)
+}

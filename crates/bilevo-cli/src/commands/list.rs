@@ -1,0 +1,106 @@
+//! `bilevo list problems|methods`.
+
+use crate::args::Format;
+use crate::output::{self, short};
+use crate::{Exit, table};
+use bilevo::{Level, methods, problems};
+use clap::ValueEnum;
+use serde::Serialize;
+use std::io::Write;
+
+/// List the problems or the methods
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// What to list
+    what: What,
+    /// Text for people, JSON for programs
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum What {
+    /// Built-in problems
+    Problems,
+    /// Methods by name
+    Methods,
+}
+
+#[derive(Serialize)]
+struct ProblemRow {
+    name: &'static str,
+    upper_dim: usize,
+    lower_dim: usize,
+    scalable: bool,
+    upper_constraints: usize,
+    lower_constraints: usize,
+    best_known: Option<bilevo::BestKnown>,
+    about: &'static str,
+}
+
+#[derive(Serialize)]
+struct MethodRow {
+    name: String,
+    base: &'static str,
+    about: &'static str,
+    source: &'static str,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+    match args.what {
+        What::Problems => list_problems(args.format)?,
+        What::Methods => list_methods(args.format)?,
+    }
+    Ok(Exit::Done)
+}
+
+fn list_problems(format: Format) -> anyhow::Result<()> {
+    let mut rows = Vec::new();
+    for info in problems::catalogue() {
+        let problem = problems::problem(info.name, None)?;
+        let spec = problem.spec();
+        rows.push(ProblemRow {
+            name: info.name,
+            upper_dim: spec.upper.dim(),
+            lower_dim: spec.lower.dim(),
+            scalable: info.scalable,
+            upper_constraints: spec.level(Level::Upper).constraints(),
+            lower_constraints: spec.level(Level::Lower).constraints(),
+            best_known: spec.best_known,
+            about: info.about,
+        });
+    }
+    if format == Format::Json {
+        return output::json(&rows);
+    }
+    let mut lines = vec![["problem", "size", "constraints", "best F", "about"].map(String::from).to_vec()];
+    for row in &rows {
+        let size = format!("{}+{}{}", row.upper_dim, row.lower_dim, if row.scalable { " *" } else { "" });
+        let constraints = format!("{}+{}", row.upper_constraints, row.lower_constraints);
+        let best = row.best_known.map_or("unknown".into(), |best| short(best.upper));
+        lines.push(vec![row.name.into(), size, constraints, best, row.about.into()]);
+    }
+    let mut out = output::stdout();
+    table::columns(&mut out, &lines)?;
+    writeln!(out, "\n* other sizes by --dims, as in --dims 5+5")?;
+    Ok(out.flush()?)
+}
+
+fn list_methods(format: Format) -> anyhow::Result<()> {
+    let row = |method: methods::Method| MethodRow {
+        name: method.name(),
+        base: method.base.name,
+        about: if method.name() == method.base.name { method.base.about } else { method.variant.about },
+        source: method.base.source,
+    };
+    let rows: Vec<MethodRow> = methods::all().map(row).collect();
+    if format == Format::Json {
+        return output::json(&rows);
+    }
+    let mut lines = vec![vec!["method".to_string(), "about".to_string()]];
+    lines.extend(rows.into_iter().map(|row| vec![row.name, row.about.to_string()]));
+    let mut out = output::stdout();
+    table::columns(&mut out, &lines)?;
+    writeln!(out, "\n`bilevo explain METHOD` says more.")?;
+    Ok(out.flush()?)
+}

@@ -1,0 +1,104 @@
+//! Where words and data go: data to stdout, words to stderr, colours only where people look.
+
+use anstyle::{AnsiColor, Style};
+use std::io::{self, Write};
+
+/// Style of headings and names.
+pub(crate) const BOLD: Style = Style::new().bold();
+/// Style of what matters less.
+pub(crate) const DIM: Style = Style::new().dimmed();
+/// Style of what went well.
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+/// Style of what needs a second look.
+pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
+const BAD: Style = AnsiColor::Red.on_default().bold();
+
+/// stdout, without colours unless it is a terminal that wants them.
+pub(crate) fn stdout() -> impl Write {
+    anstream::stdout().lock()
+}
+
+/// Prints a value as JSON, one object for the whole output.
+pub(crate) fn json(value: &impl serde::Serialize) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from)?;
+    writeln!(out)?;
+    Ok(out.flush()?)
+}
+
+/// Says something on stderr. Nobody can be told if that fails.
+pub(crate) fn say(text: impl std::fmt::Display) {
+    let _ = writeln!(anstream::stderr(), "{text}");
+}
+
+/// Says something that needs attention.
+pub(crate) fn warn(text: impl std::fmt::Display) {
+    say(format_args!("{WARN}warning{WARN:#}: {text}"));
+}
+
+/// Says why a command failed.
+pub(crate) fn say_error(error: &anyhow::Error) {
+    say(format_args!("{BAD}error{BAD:#}: {error}"));
+    for cause in error.chain().skip(1) {
+        say(format_args!("  because: {cause}"));
+    }
+}
+
+/// Whether whoever read our stdout has gone, which is no error (`bilevo list problems | head -1`).
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let broken = |e: &io::Error| e.kind() == io::ErrorKind::BrokenPipe;
+    error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(broken))
+}
+
+/// `1234567` as `1,234,567`.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number with six significant digits, in whichever form is shorter to read.
+pub(crate) fn short(number: f64) -> String {
+    let size = number.abs();
+    if number == 0.0 {
+        "0".into()
+    } else if (1e-3..1e6).contains(&size) {
+        let decimals = (5 - size.log10().floor() as i32).max(0) as usize;
+        let text = format!("{number:.decimals$}");
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
+    } else {
+        format!("{number:.3e}")
+    }
+}
+
+/// A vector as `[1, 2.5, 1e-9]`.
+pub(crate) fn vector(values: &[f64]) -> String {
+    let texts: Vec<String> = values.iter().map(|&v| short(v)).collect();
+    format!("[{}]", texts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_for_people() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(short(0.0), "0");
+        assert_eq!(short(-2.5), "-2.5");
+        assert_eq!(short(1.0 / 3.0), "0.333333");
+        assert_eq!(short(123_456.789), "123457");
+        assert_eq!(short(100.0), "100");
+        assert_eq!(short(1.5e-9), "1.500e-9");
+        assert_eq!(short(f64::NAN), "NaN");
+        assert_eq!(vector(&[1.0, f64::INFINITY]), "[1, inf]");
+    }
+}

@@ -1,0 +1,195 @@
+//! Ways of answering a batch: one point after the other, or on a pool of threads.
+//!
+//! The answers and their order do not depend on which one is used. User code may panic: the panic
+//! becomes a failure of that point, and nothing is printed about it on the way.
+
+use crate::panics::{self, Quiet};
+use bilevo_core::batch::{Batch, Replies, check_reply};
+use bilevo_core::problem::{BilevelProblem, Failure, FailureKind, Level, Outcome, ProblemSpec};
+use rayon::prelude::*;
+use std::ops::{Deref, Range};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Answers batches: the border between the engine and user code.
+pub trait Evaluator {
+    /// The problem whose points are evaluated.
+    fn spec(&self) -> &ProblemSpec;
+
+    /// Evaluates every point of `batch` and appends one answer for each, in order, to `replies`,
+    /// which arrive started and empty. A point that fails is a failed reply, not an error.
+    ///
+    /// # Errors
+    /// Nothing can be evaluated any more; the run is saved and ends.
+    fn evaluate(&mut self, batch: &Batch, replies: &mut Replies) -> Result<(), EvaluatorError>;
+
+    /// Evaluates one point once more after it failed.
+    ///
+    /// # Errors
+    /// As for [`Evaluator::evaluate`].
+    fn evaluate_again(&mut self, batch: &Batch, index: usize) -> Result<Result<Outcome, Failure>, EvaluatorError>;
+}
+
+/// An evaluator that cannot go on at all.
+#[derive(Debug, thiserror::Error)]
+#[error("the evaluator gave up: {message}")]
+pub struct EvaluatorError {
+    /// What happened.
+    pub message: String,
+}
+
+impl EvaluatorError {
+    /// An error with its message.
+    pub fn new(message: impl Into<String>) -> Self {
+        EvaluatorError { message: message.into() }
+    }
+}
+
+/// Evaluates one point after the other on the calling thread, without any allocation of its own.
+///
+/// `P` is anything that points to a problem: `&problem`, `Box<dyn BilevelProblem>`, `Arc<…>`.
+#[derive(Debug)]
+pub struct Serial<P> {
+    problem: P,
+    constraints: Vec<f64>,
+}
+
+impl<P: Deref<Target: BilevelProblem>> Serial<P> {
+    /// An evaluator of `problem`.
+    pub fn new(problem: P) -> Self {
+        panics::install_hook();
+        Serial { problem, constraints: Vec::new() }
+    }
+
+    fn answer(&mut self, batch: &Batch, points: Range<usize>, replies: &mut Replies) {
+        let _quiet = Quiet::start();
+        for index in points {
+            replies.push_checked(evaluate_point(&*self.problem, batch, index, &mut self.constraints));
+        }
+    }
+}
+
+impl<P: Deref<Target: BilevelProblem>> Evaluator for Serial<P> {
+    fn spec(&self) -> &ProblemSpec {
+        self.problem.spec()
+    }
+
+    fn evaluate(&mut self, batch: &Batch, replies: &mut Replies) -> Result<(), EvaluatorError> {
+        self.answer(batch, 0..batch.len(), replies);
+        Ok(())
+    }
+
+    fn evaluate_again(&mut self, batch: &Batch, index: usize) -> Result<Result<Outcome, Failure>, EvaluatorError> {
+        let _quiet = Quiet::start();
+        Ok(evaluate_point(&*self.problem, batch, index, &mut self.constraints))
+    }
+}
+
+/// A batch that takes less than this is not worth waking other threads for.
+const WORTH_SHARING: Duration = Duration::from_micros(100);
+/// A piece of work handed to a thread should take at least this long.
+const CHUNK: Duration = Duration::from_micros(20);
+
+/// Evaluates the points of a batch on a pool of threads.
+///
+/// How long an evaluation takes is measured on the way, and only decides how the work is cut:
+/// batches of cheap evaluations stay on the calling thread.
+#[derive(Debug)]
+pub struct Threads<P> {
+    serial: Serial<P>,
+    pool: rayon::ThreadPool,
+    answers: Vec<Result<Outcome, Failure>>,
+    /// Mean time of an evaluation in the latest batch, lower and upper level.
+    cost: [Option<Duration>; 2],
+}
+
+impl<P: Deref<Target: BilevelProblem>> Threads<P> {
+    /// An evaluator of `problem` on `threads` threads; 0 means one for each processor.
+    ///
+    /// # Errors
+    /// The system refuses to start the threads.
+    pub fn new(problem: P, threads: usize) -> Result<Self, EvaluatorError> {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .thread_name(|index| format!("bilevo-{index}"))
+            .build()
+            .map_err(|error| EvaluatorError::new(format!("the threads could not be started: {error}")))?;
+        Ok(Threads { serial: Serial::new(problem), pool, answers: Vec::new(), cost: [None; 2] })
+    }
+
+    /// Number of threads.
+    pub fn threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
+    /// Evaluates points on the pool; the time that took, summed over the points.
+    fn share(&mut self, batch: &Batch, points: Range<usize>, cost: Duration, replies: &mut Replies) -> Duration {
+        let problem = &*self.serial.problem;
+        let spent = AtomicU64::new(0);
+        let chunk = (CHUNK.as_nanos() / cost.as_nanos().max(1)).clamp(1, points.len() as u128) as usize;
+        let evaluate = |constraints: &mut Vec<f64>, index| {
+            let start = Instant::now();
+            let answer = evaluate_point(problem, batch, index, constraints);
+            spent.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+            answer
+        };
+        self.pool.install(|| {
+            points
+                .into_par_iter()
+                .with_min_len(chunk)
+                .with_max_len(chunk)
+                .map_init(|| (Quiet::start(), Vec::new()), |(_, constraints), index| evaluate(constraints, index))
+                .collect_into_vec(&mut self.answers);
+        });
+        self.answers.drain(..).for_each(|answer| replies.push_checked(answer));
+        Duration::from_nanos(spent.into_inner())
+    }
+}
+
+impl<P: Deref<Target: BilevelProblem>> Evaluator for Threads<P> {
+    fn spec(&self) -> &ProblemSpec {
+        self.serial.spec()
+    }
+
+    fn evaluate(&mut self, batch: &Batch, replies: &mut Replies) -> Result<(), EvaluatorError> {
+        let level = usize::from(batch.level() == Level::Upper);
+        let mut rest = 0..batch.len();
+        let start = Instant::now();
+        // The first point of a level tells what the others may cost.
+        let cost = self.cost[level].unwrap_or_else(|| {
+            self.serial.answer(batch, 0..rest.end.min(1), replies);
+            rest.start = rest.end.min(1);
+            start.elapsed()
+        });
+        let points = rest.len() as u32;
+        let spent = if points > 1 && cost.saturating_mul(points) > WORTH_SHARING {
+            self.share(batch, rest, cost, replies)
+        } else {
+            let start = Instant::now();
+            self.serial.answer(batch, rest, replies);
+            start.elapsed()
+        };
+        self.cost[level] = Some(spent.checked_div(points).unwrap_or(cost));
+        Ok(())
+    }
+
+    fn evaluate_again(&mut self, batch: &Batch, index: usize) -> Result<Result<Outcome, Failure>, EvaluatorError> {
+        self.serial.evaluate_again(batch, index)
+    }
+}
+
+/// One evaluation of user code, panics included.
+fn evaluate_point<P: BilevelProblem + ?Sized>(
+    problem: &P,
+    batch: &Batch,
+    index: usize,
+    constraints: &mut Vec<f64>,
+) -> Result<Outcome, Failure> {
+    constraints.clear();
+    let (level, x, y) = (batch.level(), batch.x(index), batch.y(index));
+    match panics::catch(|| problem.evaluate(level, x, y, constraints)) {
+        Ok(Ok(value)) => check_reply(problem.spec(), level, value, constraints),
+        Ok(Err(message)) => Err(Failure::new(FailureKind::Error, message)),
+        Err(message) => Err(Failure::new(FailureKind::Panic, format!("the evaluation panicked: {message}"))),
+    }
+}

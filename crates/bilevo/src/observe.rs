@@ -1,0 +1,84 @@
+//! What a run tells while it goes on, and who may listen.
+
+use crate::checkpoint::CheckpointError;
+use crate::run::Report;
+use bilevo_core::Engine;
+use bilevo_core::problem::{Failure, Level};
+use bilevo_core::record::GenerationRecord;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+/// Something that happened in a run.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// The run starts, or goes on from a checkpoint.
+    Started {
+        /// The engine as it starts; its generations are 0 unless the run was resumed.
+        engine: &'a Engine,
+    },
+    /// A batch was evaluated.
+    BatchDone {
+        /// Its level.
+        level: Level,
+        /// Its number of points.
+        points: usize,
+    },
+    /// An evaluation failed for good.
+    EvaluationFailed {
+        /// Its level.
+        level: Level,
+        /// Number of the point within the run.
+        id: u64,
+        /// The leader's decision.
+        x: &'a [f64],
+        /// The follower's answer.
+        y: &'a [f64],
+        /// What went wrong.
+        failure: &'a Failure,
+    },
+    /// A generation ended.
+    GenerationDone {
+        /// Its record.
+        record: &'a GenerationRecord,
+        /// Wall time of the run so far, earlier sessions included.
+        seconds: f64,
+    },
+    /// A checkpoint was written.
+    Saved {
+        /// The file.
+        path: &'a Path,
+    },
+    /// A checkpoint could not be written; the run goes on and the earlier file is untouched.
+    SaveFailed {
+        /// Why.
+        error: &'a CheckpointError,
+    },
+    /// The run ended.
+    Finished {
+        /// How, and with what.
+        report: &'a Report,
+    },
+}
+
+/// Watches a run. It cannot touch the engine; `Break` ends the run after the current batch.
+pub trait Observer {
+    /// Called for every event, in order.
+    fn on(&mut self, event: &Event<'_>) -> ControlFlow<()>;
+}
+
+/// Keeps the record of every generation.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    /// The records, first generation first.
+    pub records: Vec<GenerationRecord>,
+}
+
+impl Observer for History {
+    fn on(&mut self, event: &Event<'_>) -> ControlFlow<()> {
+        if let Event::GenerationDone { record, .. } = event {
+            self.records.push((*record).clone());
+        }
+        ControlFlow::Continue(())
+    }
+}

@@ -1,0 +1,53 @@
+//! Catches panics of user code without the usual report on stderr.
+//!
+//! The panic hook belongs to the whole process, so ours is put in front of the one it finds and
+//! keeps silent only on threads that are inside [`Quiet`].
+
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Once;
+
+thread_local! {
+    static QUIET: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Puts the hook in place, once for the process.
+pub(crate) fn install_hook() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        let previous = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            let quiet = QUIET.try_with(|depth| depth.get() > 0).unwrap_or(false);
+            if !quiet {
+                previous(info);
+            }
+        }));
+    });
+}
+
+/// While it lives, panics on this thread are not reported.
+pub(crate) struct Quiet(());
+
+impl Quiet {
+    pub(crate) fn start() -> Self {
+        QUIET.with(|depth| depth.set(depth.get() + 1));
+        Quiet(())
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        QUIET.with(|depth| depth.set(depth.get().saturating_sub(1)));
+    }
+}
+
+/// Runs user code; a panic comes back as its message.
+pub(crate) fn catch<T>(code: impl FnOnce() -> T) -> Result<T, String> {
+    panic::catch_unwind(AssertUnwindSafe(code)).map_err(|payload| message(&*payload))
+}
+
+fn message(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_string());
+    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".into())
+}

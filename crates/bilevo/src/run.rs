@@ -1,0 +1,365 @@
+//! The run loop: connects an engine and an evaluator, keeps time, saves, and tells observers.
+//!
+//! A run can stop between any two batches. Whatever ends it before its time (Ctrl-C, a time limit,
+//! an evaluation that failed under the policy `stop`) leaves the engine where a checkpoint can
+//! take it up again: the open batch is simply asked for once more.
+
+use crate::checkpoint::{self, Checkpoint, CheckpointError, Header};
+use crate::evaluate::{Evaluator, EvaluatorError};
+use crate::observe::{Event, Observer};
+use crate::policy::{AfterFailure, FailurePolicy, retry};
+use bilevo_core::batch::{Batch, Replies};
+use bilevo_core::engine::{Ask, Engine, TellError};
+use bilevo_core::problem::{Failure, Level};
+use bilevo_core::record::{StopReason, Summary};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// When and where a run is saved.
+#[derive(Clone, Debug)]
+pub struct Saving {
+    /// The file.
+    pub path: PathBuf,
+    /// Wall time between two checkpoints.
+    pub every: Duration,
+    /// Save after as many batches too, if given.
+    pub every_batches: Option<u64>,
+}
+
+impl Saving {
+    /// Into `path`, at the start, every two seconds and at the end.
+    pub fn to(path: impl Into<PathBuf>) -> Self {
+        Saving { path: path.into(), every: Duration::from_secs(2), every_batches: None }
+    }
+}
+
+/// How a run is conducted. Nothing here changes its answers.
+#[derive(Clone, Debug, Default)]
+pub struct RunOptions {
+    /// What happens to failed evaluations.
+    pub policy: FailurePolicy,
+    /// Checkpoints, if wanted.
+    pub saving: Option<Saving>,
+    /// Wall time of the whole run, earlier sessions included, after which it stops.
+    pub time_limit: Option<Duration>,
+    /// Set it (from another thread, a signal handler) to stop after the current batch.
+    pub stop: Arc<AtomicBool>,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Status {
+    /// By itself.
+    Finished(StopReason),
+    /// The stop flag was set.
+    Interrupted,
+    /// The time was up.
+    TimeLimit,
+    /// An observer asked for it.
+    Observer,
+}
+
+/// What a run leaves behind.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Best solution, accuracy, counts.
+    pub summary: Summary,
+    /// How it ended.
+    pub status: Status,
+    /// Wall time, earlier sessions included.
+    pub seconds: f64,
+    /// Wall time of the trainings within it.
+    pub training_seconds: f64,
+    /// The last checkpoint could not be written, and why.
+    pub save_error: Option<String>,
+}
+
+/// Why a run ended with an error. The run itself can be saved and resumed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The evaluator is for another problem than the engine.
+    #[error("the run is about `{expected}`, but `{got}` is to be evaluated{}", same_name(.expected, .got))]
+    OtherProblem {
+        /// The engine's problem.
+        expected: String,
+        /// The evaluator's problem.
+        got: String,
+    },
+    /// An evaluation failed and the policy is to stop.
+    #[error(
+        "{level} evaluation {id} failed: {failure}\n  x = {x:?}\n  y = {y:?}\nhint: mend the problem and resume, or let failed evaluations count as worst"
+    )]
+    Evaluation {
+        /// Its level.
+        level: Level,
+        /// Number of the point within the run.
+        id: u64,
+        /// The leader's decision.
+        x: Vec<f64>,
+        /// The follower's answer.
+        y: Vec<f64>,
+        /// What went wrong.
+        failure: Failure,
+    },
+    /// The evaluator gave up.
+    #[error(transparent)]
+    Evaluator(#[from] EvaluatorError),
+    /// The evaluator's replies do not fit the batch.
+    #[error("the evaluator broke its contract: {0}")]
+    Tell(#[from] TellError),
+    /// There is no place to save to.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+}
+
+fn same_name(expected: &str, got: &str) -> &'static str {
+    if expected == got { " with other sizes, boxes or constraints" } else { "" }
+}
+
+/// A run: an engine, its name, and the time it has taken.
+#[derive(Debug)]
+pub struct Run {
+    engine: Engine,
+    problem: String,
+    method: String,
+    seconds: f64,
+    training_seconds: f64,
+}
+
+/// Runs an engine to its end with default options; see [`Run`] for checkpoints and the rest.
+///
+/// # Errors
+/// See [`RunError`].
+pub fn run(
+    engine: Engine,
+    evaluator: &mut dyn Evaluator,
+    observers: &mut [&mut dyn Observer],
+) -> Result<Report, RunError> {
+    Run::new(engine, "").go(evaluator, &RunOptions::default(), observers)
+}
+
+impl Run {
+    /// A run of `engine`; `method` is the name that reports and checkpoints give it.
+    pub fn new(engine: Engine, method: impl Into<String>) -> Self {
+        let problem = engine.spec().name.clone();
+        Run { engine, problem, method: method.into(), seconds: 0.0, training_seconds: 0.0 }
+    }
+
+    /// The same run under the name by which its problem can be found again (a file, say).
+    pub fn with_problem_name(mut self, name: impl Into<String>) -> Self {
+        self.problem = name.into();
+        self
+    }
+
+    /// A saved run.
+    pub fn resume(checkpoint: Checkpoint) -> Self {
+        let Checkpoint { header, engine, seconds, training_seconds } = checkpoint;
+        Run { engine, problem: header.problem, method: header.method, seconds, training_seconds }
+    }
+
+    /// The engine.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The method's name.
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
+    /// The name by which the problem can be found again.
+    pub fn problem_name(&self) -> &str {
+        &self.problem
+    }
+
+    /// Writes the run as it stands.
+    ///
+    /// # Errors
+    /// See [`checkpoint::save`].
+    pub fn save(&self, path: &Path) -> Result<(), CheckpointError> {
+        let spec = self.engine.spec();
+        let header = Header {
+            version: crate::VERSION.into(),
+            problem: self.problem.clone(),
+            upper_dim: spec.upper.dim(),
+            lower_dim: spec.lower.dim(),
+            method: self.method.clone(),
+            config_hash: self.engine.config().hash(),
+            seed: self.engine.seed(),
+            finished: self.engine.summary().stop.is_some(),
+        };
+        checkpoint::save(path, &header, &self.engine, self.seconds, self.training_seconds)
+    }
+
+    /// Goes on until the run ends or something stops it. A stopped run can go on by another call.
+    ///
+    /// # Errors
+    /// See [`RunError`]; a checkpoint, if wanted, has been written before.
+    pub fn go(
+        &mut self,
+        evaluator: &mut dyn Evaluator,
+        options: &RunOptions,
+        observers: &mut [&mut dyn Observer],
+    ) -> Result<Report, RunError> {
+        if evaluator.spec() != self.engine.spec() {
+            let (expected, got) = (self.engine.spec().name.clone(), evaluator.spec().name.clone());
+            return Err(RunError::OtherProblem { expected, got });
+        }
+        if let Some(saving) = &options.saving {
+            // Better to learn now than after hours that there is no place to save to.
+            self.save(&saving.path)?;
+        }
+        let mut session = Session::new(self, options, observers);
+        let ended = session.until_end(evaluator);
+        session.end(ended)
+    }
+}
+
+/// One call of [`Run::go`].
+struct Session<'a, 'o> {
+    run: &'a mut Run,
+    options: &'a RunOptions,
+    observers: &'a mut [&'o mut dyn Observer],
+    replies: Replies,
+    started: Instant,
+    seconds_before: f64,
+    saved: Instant,
+    batches_since_save: u64,
+    save_error: Option<String>,
+    broken_off: bool,
+}
+
+impl<'a, 'o> Session<'a, 'o> {
+    fn new(run: &'a mut Run, options: &'a RunOptions, observers: &'a mut [&'o mut dyn Observer]) -> Self {
+        let now = Instant::now();
+        Session {
+            seconds_before: run.seconds,
+            run,
+            options,
+            observers,
+            replies: Replies::default(),
+            started: now,
+            saved: now,
+            batches_since_save: 0,
+            save_error: None,
+            broken_off: false,
+        }
+    }
+
+    fn until_end(&mut self, evaluator: &mut dyn Evaluator) -> Result<Status, RunError> {
+        self.broken_off |= notify(self.observers, &Event::Started { engine: &self.run.engine });
+        loop {
+            if let Some(status) = self.stopped() {
+                return Ok(status);
+            }
+            if self.run.engine.training_due() {
+                let start = Instant::now();
+                self.run.engine.train();
+                self.run.training_seconds += start.elapsed().as_secs_f64();
+            }
+            match self.run.engine.ask() {
+                Ask::Finished(reason) => return Ok(Status::Finished(reason)),
+                Ask::Evaluate(batch) => {
+                    let policy = self.options.policy;
+                    self.broken_off |= evaluate(evaluator, batch, policy, &mut self.replies, self.observers)?;
+                }
+            }
+            let record = self.run.engine.tell(&self.replies)?;
+            self.run.seconds = self.seconds_before + self.started.elapsed().as_secs_f64();
+            if let Some(record) = record {
+                let event = Event::GenerationDone { record: &record, seconds: self.run.seconds };
+                self.broken_off |= notify(self.observers, &event);
+            }
+            self.save_when_due();
+        }
+    }
+
+    fn stopped(&self) -> Option<Status> {
+        if self.options.stop.load(Ordering::Relaxed) {
+            Some(Status::Interrupted)
+        } else if self.broken_off {
+            Some(Status::Observer)
+        } else if self.options.time_limit.is_some_and(|limit| self.run.seconds >= limit.as_secs_f64()) {
+            Some(Status::TimeLimit)
+        } else {
+            None
+        }
+    }
+
+    fn save_when_due(&mut self) {
+        let Some(saving) = &self.options.saving else { return };
+        self.batches_since_save += 1;
+        let by_batches = saving.every_batches.is_some_and(|every| self.batches_since_save >= every);
+        if by_batches || self.saved.elapsed() >= saving.every {
+            self.save();
+        }
+    }
+
+    /// Saves if wanted. A failure is told and remembered; the run goes on, and the next save may
+    /// succeed.
+    fn save(&mut self) {
+        let Some(saving) = &self.options.saving else { return };
+        let result = self.run.save(&saving.path);
+        self.broken_off |= match &result {
+            Ok(()) => notify(self.observers, &Event::Saved { path: &saving.path }),
+            Err(error) => notify(self.observers, &Event::SaveFailed { error }),
+        };
+        self.save_error = result.err().map(|error| error.to_string());
+        self.saved = Instant::now();
+        self.batches_since_save = 0;
+    }
+
+    fn end(&mut self, ended: Result<Status, RunError>) -> Result<Report, RunError> {
+        self.run.seconds = self.seconds_before + self.started.elapsed().as_secs_f64();
+        self.save();
+        let report = Report {
+            summary: self.run.engine.summary(),
+            status: ended?,
+            seconds: self.run.seconds,
+            training_seconds: self.run.training_seconds,
+            save_error: self.save_error.take(),
+        };
+        notify(self.observers, &Event::Finished { report: &report });
+        Ok(report)
+    }
+}
+
+/// Evaluates one batch under the failure policy; whether an observer wants to stop.
+fn evaluate(
+    evaluator: &mut dyn Evaluator,
+    batch: &Batch,
+    policy: FailurePolicy,
+    replies: &mut Replies,
+    observers: &mut [&mut dyn Observer],
+) -> Result<bool, RunError> {
+    let level = batch.level();
+    replies.start(level);
+    evaluator.evaluate(batch, replies)?;
+    if replies.outcomes().len() != batch.len() {
+        return Err(TellError::Length { asked: batch.len(), told: replies.outcomes().len() }.into());
+    }
+    retry(evaluator, batch, replies, policy.retries)?;
+    let mut stop = notify(observers, &Event::BatchDone { level, points: batch.len() });
+    for (index, failure) in replies.failures() {
+        let (id, x, y) = (batch.id(*index), batch.x(*index), batch.y(*index));
+        stop |= notify(observers, &Event::EvaluationFailed { level, id, x, y, failure });
+        if policy.then == AfterFailure::Stop {
+            return Err(RunError::Evaluation { level, id, x: x.into(), y: y.into(), failure: failure.clone() });
+        }
+    }
+    Ok(stop)
+}
+
+/// Tells every observer; whether one of them wants to stop.
+fn notify(observers: &mut [&mut dyn Observer], event: &Event<'_>) -> bool {
+    let mut stop = false;
+    for observer in observers {
+        stop |= observer.on(event) == ControlFlow::Break(());
+    }
+    stop
+}
