@@ -95,21 +95,24 @@ fn eigen_nalgebra(n: usize, calls: usize) {
     }
 }
 
-/// Trains a fresh ranking network of `dims` and `hidden` units on `pool` solutions, 100 epochs.
+/// Trains a fresh ranking network of `dims` and `hidden` units on `pool` solutions, 100 epochs. The
+/// time is that of the fastest training, which other programs disturbed least.
 pub(crate) fn train(dims: (usize, usize), hidden: usize, pool: usize, times: usize) -> Result<Said> {
     let shape = Shape { inputs: dims.0, response: dims.1, hidden };
     let inputs = normals(pool * dims.0);
     let ranks: Vec<usize> = (0..pool).collect();
     let schedule = Schedule { epochs: 100, learning_rate: 0.1 };
     let mut trainer = Trainer::default();
-    let start = Instant::now();
+    let mut fastest = f64::INFINITY;
     for _ in 0..times {
+        let start = Instant::now();
         let (mut network, mut adam) = (Network::new(shape, &mut stream()), Adam::default());
         let pool = Pool { inputs: &inputs, ranks: &ranks };
         let training = trainer.train(&mut network, &mut adam, pool, schedule);
         if training.epochs != schedule.epochs {
             bail!("the training ended after {} epochs", training.epochs);
         }
+        fastest = fastest.min(start.elapsed().as_secs_f64());
     }
-    Ok(vec![("calls", times as f64), ("seconds", start.elapsed().as_secs_f64())])
+    Ok(vec![("calls", times as f64), ("seconds", fastest)])
 }
