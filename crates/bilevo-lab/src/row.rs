@@ -22,6 +22,10 @@ pub struct RunRow {
     pub method: String,
     /// Problem, as in `smd1`.
     pub problem: String,
+    /// Hash of the problem's definition if it comes from a file; empty for a built-in problem,
+    /// which the version identifies.
+    #[serde(default)]
+    pub problem_hash: String,
     /// Upper variables.
     pub upper_dim: usize,
     /// Lower variables.
@@ -80,14 +84,15 @@ pub struct RunRow {
     pub seconds: f64,
     /// Wall time of the trainings within it.
     pub training_seconds: f64,
-    /// The elite after every generation.
+    /// The elite over the run: a step function, each point valid until the next. Empty when rows
+    /// were loaded without traces.
     pub trace: Vec<TracePoint>,
 }
 
 impl RunRow {
     /// Upper and lower evaluations together.
     pub fn total_evals(&self) -> u64 {
-        self.upper_evals + self.lower_evals
+        self.upper_evals.saturating_add(self.lower_evals)
     }
 
     /// Both accuracies and both violations small: 1e-6 for F and the violations, 1e-4 for f.

@@ -1,0 +1,138 @@
+//! Traces as IOHprofiler data, the form that IOHanalyzer and iohinspector read.
+//!
+//! One folder for each method (with its settings); in it, for each problem of each size, a JSON file
+//! that describes the runs and a `.dat` file with their curves: total evaluations (both levels)
+//! against |F - F*| of the elite, or F itself where F* is unknown. The runs of one problem are its
+//! "function", m + n its dimension, the runs in order of their seeds its instances.
+
+use crate::row::{RunRow, TracePoint};
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The logger version whose layout this is; readers look at it to tell layouts apart.
+const LAYOUT_VERSION: &str = "0.3.22";
+
+/// Why nothing was exported.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExportError {
+    /// There is something already.
+    #[error("`{}` exists already\nhint: give a folder that does not, or remove this one", .path.display())]
+    Exists {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The operating system refused.
+    #[error("cannot write `{}`: {source}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Its reason.
+        source: std::io::Error,
+    },
+}
+
+/// Writes the traces of some rows (loaded with traces) into a new folder; says how many runs that
+/// were. Runs without a single finite value are left out.
+///
+/// # Errors
+/// The folder exists and is not empty, or cannot be written.
+pub fn ioh_folder(rows: &[RunRow], folder: &Path) -> Result<usize, ExportError> {
+    let context = |source| ExportError::Io { path: folder.to_path_buf(), source };
+    if folder.exists() && fs::read_dir(folder).map_err(context)?.next().is_some() {
+        return Err(ExportError::Exists { path: folder.to_path_buf() });
+    }
+    let mut functions = BTreeMap::new();
+    for row in rows {
+        functions.insert(function_name(row), 0);
+    }
+    functions.values_mut().zip(1..).for_each(|(id, number)| *id = number);
+    let mut algorithms: BTreeMap<String, BTreeMap<String, Vec<&RunRow>>> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.trace.iter().any(|p| value(p).is_finite())) {
+        let name = [row.method.as_str(), row.settings.as_str()].join(" ").trim_end().to_string();
+        algorithms.entry(name).or_default().entry(function_name(row)).or_default().push(row);
+    }
+    let mut taken = BTreeSet::new();
+    let mut written = 0;
+    fs::create_dir_all(folder).map_err(context)?;
+    for (algorithm, problems) in &algorithms {
+        let own = folder.join(free_name(algorithm, &mut taken));
+        for (function, runs) in problems {
+            let id = functions.get(function).copied().unwrap_or_default();
+            write_function(&own, algorithm, (id, function), runs)?;
+            written += runs.len();
+        }
+    }
+    Ok(written)
+}
+
+fn write_function(
+    folder: &Path,
+    algorithm: &str,
+    (id, function): (u32, &str),
+    runs: &[&RunRow],
+) -> Result<(), ExportError> {
+    let dimension = runs.first().map_or(0, |row| row.upper_dim + row.lower_dim);
+    let label = format!("f{id}_{}", safe_name(function));
+    let path = format!("data_{label}/IOHprofiler_f{id}_DIM{dimension}.dat");
+    let mut curves = String::new();
+    let mut described = Vec::new();
+    for (number, row) in (1_u32..).zip(runs) {
+        curves.push_str("evaluations raw_y\n");
+        for point in row.trace.iter().filter(|p| value(p).is_finite()) {
+            // Writing to a string cannot fail.
+            let _ = writeln!(curves, "{} {:?}", total(point), value(point));
+        }
+        let last = row.trace.iter().rfind(|p| value(p).is_finite());
+        let solution: Vec<f64> = row.x.iter().chain(&row.y).copied().collect();
+        let best = json!({"evals": last.map(total), "y": last.map(value), "x": solution});
+        described.push(json!({"instance": number, "evals": row.total_evals(), "best": best}));
+    }
+    let info = json!({
+        "version": LAYOUT_VERSION,
+        "suite": "bilevo",
+        "function_id": id,
+        "function_name": function,
+        "maximization": false,
+        "algorithm": {"name": algorithm, "info": format!("bilevo {}", runs.first().map_or("", |r| &r.version))},
+        "attributes": ["evaluations", "raw_y"],
+        "scenarios": [{"dimension": dimension, "path": path, "runs": described}],
+    });
+    write(&folder.join(path), &curves)?;
+    write(&folder.join(format!("IOHprofiler_{label}.json")), &format!("{info:#}\n"))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), ExportError> {
+    let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+    made.and_then(|()| fs::write(path, text)).map_err(|source| ExportError::Io { path: path.to_path_buf(), source })
+}
+
+/// Sizes of one problem are functions of their own: 2+3 and 3+2 have the same dimension.
+fn function_name(row: &RunRow) -> String {
+    format!("{}-{}+{}", row.problem, row.upper_dim, row.lower_dim)
+}
+
+fn total(point: &TracePoint) -> u64 {
+    point.upper_evals.saturating_add(point.lower_evals)
+}
+
+fn value(point: &TracePoint) -> f64 {
+    point.accuracy.unwrap_or(point.upper_value)
+}
+
+/// A name without anything that means something to a file system.
+fn safe_name(name: &str) -> String {
+    let safe = |c: char| if c.is_ascii_alphanumeric() || "-_+".contains(c) { c } else { '_' };
+    name.chars().map(safe).take(100).collect()
+}
+
+/// A folder name that no other algorithm has, on file systems without upper and lower case too.
+fn free_name(name: &str, taken: &mut BTreeSet<String>) -> String {
+    let base = safe_name(name);
+    let numbered = (2_u32..).map(|n| format!("{base}_{n}"));
+    let free = std::iter::once(base.clone()).chain(numbered).find(|name| taken.insert(name.to_lowercase()));
+    free.unwrap_or(base)
+}

@@ -1,0 +1,337 @@
+//! The runner: does the runs of a grid that a store does not have yet.
+//!
+//! One run is one task on one thread; finished runs go to the calling thread, the only writer. Rows
+//! are written as they come, so whatever ends the process loses at most the runs in flight. A run
+//! that fails or panics is noted and the grid goes on. No randomness of its own: a run depends on
+//! its task alone, so neither the number of threads nor interruptions change any row (times aside).
+
+use crate::grid::{Grid, GridError, Task};
+use crate::row::{RunRow, TracePoint};
+use crate::store::{FailedRun, Store, StoreError};
+use bilevo::result::stop_name;
+use bilevo::{Engine, Event, Observer, Run, RunOptions, Serial, Status, problems};
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+/// How many points of a trace are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TraceDetail {
+    /// The generations that changed the elite, and the last: the same step function, far fewer
+    /// points.
+    #[default]
+    Changes,
+    /// Every generation.
+    All,
+    /// None.
+    Nothing,
+}
+
+/// How a grid is run.
+#[derive(Default)]
+pub struct RunGridOptions<'a> {
+    /// Threads; one for each processor if 0.
+    pub jobs: usize,
+    /// Set it (from a signal handler, say) to end the grid: runs in flight are dropped. The runner
+    /// sets it itself when the store cannot be written.
+    pub stop: Arc<AtomicBool>,
+    /// How much of a trace is kept.
+    pub detail: TraceDetail,
+    /// Told about the start and every run that ended.
+    pub progress: Option<&'a mut dyn FnMut(&Progress<'_>)>,
+}
+
+/// How far a grid has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// Runs in the store, earlier ones included.
+    pub done: usize,
+    /// Runs that failed this time.
+    pub failed: usize,
+    /// All runs of the grid.
+    pub total: usize,
+    /// Time since the start of this session.
+    pub elapsed: Duration,
+    /// Time left, by the pace of this session; none before its first run ended.
+    pub left: Option<Duration>,
+    /// The run that just failed.
+    pub failure: Option<&'a FailedRun>,
+}
+
+/// What a session of a grid did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GridReport {
+    /// All runs of the grid.
+    pub total: usize,
+    /// Runs the store had before.
+    pub found: usize,
+    /// Runs done and written now.
+    pub done: usize,
+    /// Runs that ended in an error now.
+    pub failed: Vec<FailedRun>,
+}
+
+impl GridReport {
+    /// Runs that still have to be done, failed ones included.
+    pub fn missing(&self) -> usize {
+        self.total - self.found - self.done
+    }
+}
+
+/// Why a single run left no row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunFailure {
+    /// The stop flag ended it; it is simply missing.
+    Interrupted,
+    /// It cannot be done; the message is kept in the store.
+    Failed(String),
+}
+
+/// Does one task; the flag says when to give up.
+pub type RunTask<'a> = dyn Fn(&Task, &Arc<AtomicBool>) -> Result<RunRow, RunFailure> + Sync + 'a;
+
+/// Why a grid could not be run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunGridError {
+    /// The grid makes no sense.
+    #[error(transparent)]
+    Grid(#[from] GridError),
+    /// The store cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Runs what is missing of a grid; returns when all is done, failed or stopped.
+///
+/// # Errors
+/// A grid that makes no sense (nothing is run then), a store in use by another process, or one that
+/// cannot be written; rows written before are safe.
+pub fn run_grid(grid: &Grid, store: &mut Store, options: RunGridOptions<'_>) -> Result<GridReport, RunGridError> {
+    Ok(run_tasks(&grid.tasks()?, store, &solve_task, options)?)
+}
+
+/// Like [`run_grid`], for any list of tasks and any way of doing them.
+///
+/// # Errors
+/// A store in use by another process, or one that cannot be written.
+pub fn run_tasks(
+    tasks: &[Task],
+    store: &mut Store,
+    run: &RunTask<'_>,
+    options: RunGridOptions<'_>,
+) -> Result<GridReport, StoreError> {
+    let _lock = store.lock()?;
+    let stored = store.keys()?;
+    let missing: Vec<&Task> = tasks.iter().filter(|task| !stored.contains(&task.key())).collect();
+    let found = tasks.len() - missing.len();
+    let mut session = Session {
+        report: GridReport { total: tasks.len(), found, ..GridReport::default() },
+        started: Instant::now(),
+        detail: options.detail,
+        progress: options.progress,
+    };
+    session.tell(None);
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = if options.jobs == 0 { processors } else { options.jobs }.min(missing.len());
+    let (next, stop) = (AtomicUsize::new(0), options.stop);
+    let (sender, finished) = sync_channel(2 * jobs);
+    std::thread::scope(|scope| {
+        for _ in 0..jobs {
+            let (sender, missing, next, stop) = (sender.clone(), &missing, &next, &stop);
+            scope.spawn(move || work(missing, next, stop, run, &sender));
+        }
+        drop(sender);
+        for (task, outcome) in finished {
+            if let Err(error) = session.take(store, task, outcome) {
+                stop.store(true, Ordering::Relaxed);
+                return Err(error);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(session.report)
+}
+
+type Outcome = Result<RunRow, RunFailure>;
+
+/// Takes task after task until there are none or the flag is set.
+fn work<'t>(
+    missing: &[&'t Task],
+    next: &AtomicUsize,
+    stop: &Arc<AtomicBool>,
+    run: &RunTask<'_>,
+    finished: &SyncSender<(&'t Task, Outcome)>,
+) {
+    while !stop.load(Ordering::Relaxed) {
+        let Some(task) = missing.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
+        let outcome = catch_unwind(AssertUnwindSafe(|| run(task, stop)));
+        let outcome = outcome.unwrap_or_else(|panic| Err(RunFailure::Failed(panic_text(&*panic))));
+        if finished.send((task, outcome)).is_err() {
+            return;
+        }
+    }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("the run panicked: {}", text.unwrap_or("without a message"))
+}
+
+/// The writing side of a grid.
+struct Session<'a> {
+    report: GridReport,
+    started: Instant,
+    detail: TraceDetail,
+    progress: Option<&'a mut dyn FnMut(&Progress<'_>)>,
+}
+
+impl Session<'_> {
+    fn take(&mut self, store: &mut Store, task: &Task, outcome: Outcome) -> Result<(), StoreError> {
+        match outcome {
+            Ok(mut row) => {
+                thin(&mut row.trace, self.detail);
+                store.insert(&row)?;
+                self.report.done += 1;
+                self.tell(None);
+            }
+            Err(RunFailure::Interrupted) => {}
+            Err(RunFailure::Failed(message)) => {
+                let failed = FailedRun { key: task.key(), message };
+                store.insert_failure(&failed.key, &failed.message)?;
+                self.report.failed.push(failed.clone());
+                self.tell(Some(&failed));
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, failure: Option<&FailedRun>) {
+        let GridReport { total, found, done, ref failed } = self.report;
+        let (elapsed, ended) = (self.started.elapsed(), done + failed.len());
+        let rest = (total - found - ended) as f64;
+        let left = (ended > 0).then(|| elapsed.mul_f64(rest / ended as f64));
+        let progress = Progress { done: found + done, failed: failed.len(), total, elapsed, left, failure };
+        if let Some(tell) = &mut self.progress {
+            tell(&progress);
+        }
+    }
+}
+
+/// Drops the points that the detail asked for does not want.
+fn thin(trace: &mut Vec<TracePoint>, detail: TraceDetail) {
+    match detail {
+        TraceDetail::All => {}
+        TraceDetail::Nothing => trace.clear(),
+        TraceDetail::Changes => {
+            let last = trace.pop();
+            trace.dedup_by_key(|point| (point.upper_value.to_bits(), point.accuracy.map(f64::to_bits)));
+            trace.extend(last);
+        }
+    }
+}
+
+/// Runs a task by the engine, evaluating on the calling thread.
+///
+/// # Errors
+/// The flag ended it, or it cannot be done.
+pub fn solve_task(task: &Task, stop: &Arc<AtomicBool>) -> Result<RunRow, RunFailure> {
+    let cell = &*task.cell;
+    let failed = |error: &dyn std::fmt::Display| RunFailure::Failed(error.to_string());
+    let problem = problems::problem(&cell.problem, Some(cell.dims)).map_err(|e| failed(&e))?;
+    let engine = Engine::new(problem.spec().clone(), cell.config.clone(), task.seed).map_err(|e| failed(&e))?;
+    let mut curve = Curve::default();
+    let options = RunOptions { stop: stop.clone(), ..RunOptions::default() };
+    let mut run = Run::new(engine, cell.method.clone());
+    let report = run.go(&mut Serial::new(&*problem), &options, &mut [&mut curve]).map_err(|e| failed(&e))?;
+    if report.status == Status::Interrupted {
+        return Err(RunFailure::Interrupted);
+    }
+    let summary = report.summary;
+    let (evaluations, searches) = (summary.evaluations, summary.lower_searches);
+    let solution = summary.solution;
+    let value = |get: fn(&bilevo::Solution) -> f64| solution.as_ref().map_or(f64::NAN, get);
+    Ok(RunRow {
+        method: cell.method.clone(),
+        problem: cell.problem.clone(),
+        problem_hash: cell.problem_hash.clone(),
+        upper_dim: cell.dims.0,
+        lower_dim: cell.dims.1,
+        seed: task.seed,
+        settings: cell.settings.clone(),
+        config_hash: cell.config_hash.clone(),
+        config: serde_json::to_string(&cell.config).map_err(|e| failed(&e))?,
+        version: bilevo::VERSION.into(),
+        upper_value: value(|s| s.upper_value),
+        lower_value: value(|s| s.lower_value),
+        upper_violation: value(|s| s.upper_violation),
+        lower_violation: value(|s| s.lower_violation),
+        x: solution.as_ref().map(|s| s.x.clone()).unwrap_or_default(),
+        y: solution.map(|s| s.y).unwrap_or_default(),
+        upper_accuracy: summary.accuracy.map(|a| a.upper),
+        lower_accuracy: summary.accuracy.and_then(|a| a.lower),
+        upper_evals: evaluations.upper,
+        lower_evals: evaluations.lower,
+        refine_lower_evals: evaluations.refine_lower,
+        failed_upper: evaluations.failed_upper,
+        failed_lower: evaluations.failed_lower,
+        searches_run: searches.run,
+        searches_skipped: searches.skipped,
+        searches_resampled: searches.resampled,
+        model_accuracy: summary.model_accuracy,
+        trainings: summary.trainings,
+        generations: summary.generations,
+        stop: stop_name(report.status),
+        seconds: report.seconds,
+        training_seconds: report.training_seconds,
+        trace: curve.0,
+    })
+}
+
+/// Collects the elite after every generation.
+#[derive(Default)]
+struct Curve(Vec<TracePoint>);
+
+impl Observer for Curve {
+    fn on(&mut self, event: &Event<'_>) -> ControlFlow<()> {
+        if let Event::GenerationDone { record, .. } = event {
+            self.0.push(TracePoint {
+                upper_evals: record.evaluations.upper,
+                lower_evals: record.evaluations.lower,
+                upper_value: record.upper_value,
+                accuracy: record.accuracy.map(|a| a.upper),
+            });
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Filter;
+
+    #[test]
+    fn a_full_disk_keeps_what_was_written_and_the_grid_goes_on_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runs.db");
+        let mut grid = Grid::new(["bl-cma-es"], ["tp1"]);
+        grid.runs = 6;
+        let mut store = Store::open(&path).unwrap();
+        store.limit_growth(2).unwrap();
+        let error = run_grid(&grid, &mut store, RunGridOptions::default()).unwrap_err();
+        assert!(matches!(error, RunGridError::Store(StoreError::Full { .. })), "{error}");
+        let written = store.rows(&Filter::all().with_traces()).unwrap();
+        assert!(written.len() < 6);
+        drop(store);
+        let mut store = Store::open(&path).unwrap();
+        let report = run_grid(&grid, &mut store, RunGridOptions::default()).unwrap();
+        assert_eq!((report.found, report.missing()), (written.len(), 0));
+        let all = store.rows(&Filter::all().with_traces()).unwrap();
+        assert_eq!(all.len(), 6);
+        assert!(written.iter().all(|row| all.contains(row)));
+    }
+}

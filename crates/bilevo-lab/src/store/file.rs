@@ -1,0 +1,189 @@
+//! The file of a store from outside: where it is, whether it is one, how it comes into being, and
+//! who may write to it.
+//!
+//! Whether a file is a store is read from its first bytes before SQLite touches it, because SQLite
+//! may write to whatever it opens. A new store is made under another name and renamed when
+//! complete. The writer is whoever holds an operating-system lock on `FILE.lock`; the kernel
+//! releases it when the process ends, however that happens.
+
+use super::{StoreError, columns};
+use rusqlite::Connection;
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Marks the SQLite files that are ours ("bilv").
+pub(super) const APPLICATION_ID: u32 = 0x6269_6c76;
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+/// The right to write to a store; given up when dropped.
+#[derive(Debug)]
+pub struct WriterLock {
+    _file: File,
+}
+
+/// The one path by which a store is known, links resolved, so that all its writers meet at the
+/// same lock.
+pub(super) fn locate(path: &Path) -> Result<PathBuf, StoreError> {
+    let context = |e| StoreError::io(path, e);
+    let full = std::path::absolute(path).map_err(context)?;
+    match full.canonicalize() {
+        Ok(found) if found.is_dir() => Err(StoreError::NotAStore { path: found, found: "it is a folder" }),
+        Ok(found) => Ok(found),
+        Err(e) if e.kind() == ErrorKind::NotFound => match (full.parent(), full.file_name()) {
+            (Some(folder), Some(name)) => Ok(folder.canonicalize().map_err(context)?.join(name)),
+            _ => Err(context(e)),
+        },
+        Err(e) => Err(context(e)),
+    }
+}
+
+/// How many stores of this process are open at each path.
+static OPEN: Mutex<BTreeMap<PathBuf, usize>> = Mutex::new(BTreeMap::new());
+
+/// Keeps count of an open store; to be dropped after its connection.
+#[derive(Debug)]
+pub(super) struct Registration(PathBuf);
+
+impl Registration {
+    /// Counts a store in after checking its file; also tells the format version of the store.
+    ///
+    /// The file is looked at only while no other store of this process has it open: on Unix,
+    /// closing any handle of a file gives up all locks the process has on it, SQLite's included.
+    pub(super) fn checked(path: &Path) -> Result<(Registration, u32), StoreError> {
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let version = if open.contains_key(path) { columns::SCHEMA_VERSION } else { check_header(path)? };
+        *open.entry(path.to_path_buf()).or_default() += 1;
+        Ok((Registration(path.to_path_buf()), version))
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = open.get_mut(&self.0) {
+            *count -= 1;
+            if *count == 0 {
+                open.remove(&self.0);
+            }
+        }
+    }
+}
+
+/// The format version of the store, if the file is one.
+fn check_header(path: &Path) -> Result<u32, StoreError> {
+    let context = |e| StoreError::io(path, e);
+    let foreign = |found| Err(StoreError::NotAStore { path: path.to_path_buf(), found });
+    let mut header = Vec::with_capacity(100);
+    let file = File::open(path).map_err(context)?;
+    file.take(100).read_to_end(&mut header).map_err(context)?;
+    if header.is_empty() {
+        return foreign("it is empty");
+    }
+    if !header.starts_with(MAGIC) {
+        return foreign("it is some other kind of file");
+    }
+    let number = |at: usize| header.get(at..at + 4).and_then(|b| b.try_into().ok()).map(u32::from_be_bytes);
+    let (Some(pages), Some(version), Some(application)) = (number(28), number(60), number(68)) else {
+        return Err(StoreError::Damaged { path: path.to_path_buf(), detail: "it is cut off".into() });
+    };
+    if application != APPLICATION_ID {
+        return foreign("it is an SQLite file of another program");
+    }
+    let known = columns::SCHEMA_VERSION;
+    if version > known {
+        return Err(StoreError::Newer { path: path.to_path_buf(), found: version, known });
+    }
+    check_length(path, &header, pages)?;
+    Ok(version)
+}
+
+/// Refuses a truncated file. While a write-ahead log is there, the file itself may lag behind.
+fn check_length(path: &Path, header: &[u8], pages: u32) -> Result<(), StoreError> {
+    let log = fs::metadata(beside(path, "-wal")).map_or(0, |m| m.len());
+    let length = fs::metadata(path).map_err(|e| StoreError::io(path, e))?.len();
+    let page_size = match header.get(16..18) {
+        Some(&[0, 1]) => 65_536,
+        Some(&[high, low]) => u64::from(u16::from_be_bytes([high, low])),
+        _ => 0,
+    };
+    let expected = u64::from(pages) * page_size;
+    if log == 0 && length < expected {
+        let detail = format!("{length} bytes are left of {expected}");
+        return Err(StoreError::Damaged { path: path.to_path_buf(), detail });
+    }
+    Ok(())
+}
+
+/// Makes an empty store, complete or not at all.
+pub(super) fn create(path: &Path) -> Result<(), StoreError> {
+    let context = |e| StoreError::io(path, e);
+    // Held while creating: of two processes the second finds the store made.
+    let guard = open_lock_file(path)?;
+    guard.lock().map_err(context)?;
+    if path.exists() {
+        return Ok(());
+    }
+    let unfinished = beside(path, ".new");
+    for leftover in
+        [unfinished.clone(), beside(&unfinished, "-wal"), beside(&unfinished, "-shm"), beside(&unfinished, "-journal")]
+    {
+        match fs::remove_file(leftover) {
+            Err(e) if e.kind() != ErrorKind::NotFound => return Err(context(e)),
+            _ => {}
+        }
+    }
+    fill(&unfinished).map_err(|e| StoreError::sqlite(path, e))?;
+    fs::rename(&unfinished, path).map_err(context)
+}
+
+/// The mark comes before the WAL mode, so that it is in the file itself from the start; closing
+/// the connection empties the log.
+fn fill(path: &Path) -> rusqlite::Result<()> {
+    let mut conn = Connection::open(path)?;
+    conn.pragma_update(None, "application_id", APPLICATION_ID)?;
+    columns::migrate(&mut conn)?;
+    conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    conn.close().map_err(|(_, e)| e)
+}
+
+/// Becomes the writer, or tells who is.
+pub(super) fn lock(path: &Path) -> Result<WriterLock, StoreError> {
+    let mut file = open_lock_file(path)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let mut text = String::new();
+            let process = file.read_to_string(&mut text).ok().and_then(|_| text.trim().parse().ok());
+            return Err(StoreError::Busy { path: path.to_path_buf(), process });
+        }
+        Err(TryLockError::Error(e)) => return Err(StoreError::io(path, e)),
+    }
+    // The number only serves the message above.
+    let noted = file
+        .set_len(0)
+        .and_then(|()| file.seek(SeekFrom::Start(0)))
+        .and_then(|_| write!(file, "{}", std::process::id()));
+    noted.map_err(|e| StoreError::io(path, e))?;
+    Ok(WriterLock { _file: file })
+}
+
+fn open_lock_file(path: &Path) -> Result<File, StoreError> {
+    let name = beside(path, ".lock");
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&name)
+        .map_err(|e| StoreError::io(&name, e))
+}
+
+/// A file name with something appended.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}

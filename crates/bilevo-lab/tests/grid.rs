@@ -1,0 +1,110 @@
+//! Grid files: the pleasant form is read, everything else is refused with its line before anything
+//! runs.
+
+#![allow(clippy::unwrap_used)]
+
+use bilevo_lab::grid::{Grid, GridError, Task};
+use proptest::prelude::*;
+
+const FULL: &str = r#"
+methods = ["bl-cma-es", "cr-bl-cma-es"]
+problems = ["smd1", "tp3"]
+dims = ["2+3", "5+5"]
+runs = 3
+first_seed = 10
+
+[[settings]]
+[[settings]]
+stop.target = "off"
+allocator = { window = 48 }
+"#;
+
+fn refusal(text: &str) -> String {
+    Grid::parse(text).unwrap_err().to_string()
+}
+
+#[test]
+fn a_grid_is_the_product_of_its_lists() {
+    let tasks = Grid::parse(FULL).unwrap().tasks().unwrap();
+    // 2 methods x (smd1 in 2 sizes + tp3 in its only one) x 2 settings x 3 seeds
+    assert_eq!(tasks.len(), 2 * 3 * 2 * 3);
+    let describe = |task: &Task| {
+        let c = &task.cell;
+        format!("{} {} {}+{} [{}] {}", c.method, c.problem, c.dims.0, c.dims.1, c.settings, task.seed)
+    };
+    assert_eq!(describe(&tasks[0]), "bl-cma-es smd1 2+3 [] 10");
+    assert_eq!(describe(&tasks[35]), "cr-bl-cma-es tp3 2+2 [allocator.window=48 stop.target=off] 12");
+    assert!(tasks[..12].iter().all(|t| t.seed == 10), "seed by seed");
+    let mut keys: Vec<_> = tasks.iter().map(Task::key).collect();
+    keys.sort();
+    keys.dedup();
+    assert_eq!(keys.len(), 36);
+}
+
+#[test]
+fn what_is_left_out_has_defaults() {
+    let grid = Grid::parse("methods = ['boc']\nproblems = ['smd3']").unwrap();
+    assert_eq!(grid, Grid::new(["boc"], ["smd3"]));
+    let tasks = grid.tasks().unwrap();
+    assert_eq!((tasks.len(), tasks[0].seed, tasks[20].seed), (21, 1, 21));
+    assert_eq!(tasks[0].cell.dims, (2, 3));
+}
+
+#[test]
+fn the_same_run_is_planned_once() {
+    let mut grid = Grid::new(["boc", "boc"], ["smd1", "smd1"]);
+    grid.runs = 1;
+    // the method's own settings, written out, are the method's own settings
+    grid.settings = vec![vec![], vec![("stop.target".into(), "upper".into())]];
+    let tasks = grid.tasks().unwrap();
+    assert_eq!(tasks.len(), 1);
+    assert_eq!(tasks[0].cell.settings, "");
+}
+
+#[test]
+fn mistakes_are_named_with_their_line() {
+    for (text, line, words) in [
+        ("methods = ['boc']\nproblems = ['smd1']\nrun = 3", 3, "unknown field `run`"),
+        ("methods = ['boc']\nproblems = ['smd1']\nruns = 'many'", 3, "invalid type"),
+        ("methods = ['boc']\nproblems = ['smd1']\nruns = -1", 3, "runs = -1"),
+        ("methods = [\n 'boc',\n 'tlea-cmaes',\n]\nproblems = ['smd1']", 3, "did you mean `tlea-cma-es`?"),
+        ("methods = ['boc']\nproblems = ['smd1',\n\n'smb2']", 4, "did you mean `smd2`?"),
+        ("methods = ['boc']\nproblems = ['smd1']\ndims = ['2+3', '2x3']", 3, "`2x3` is no size"),
+        ("methods = ['boc']\nproblems = ['smd1']\ndims = ['1+1']", 3, "does not exist with 1+1"),
+        ("methods = ['boc']\nproblems = ['smd1']\ndims = ['5+999999999999']", 3, "out of range"),
+        ("methods = ['boc']\nproblems = ['smd1']\n[[settings]]\nstop.tarqet = 'off'", 3, "did you mean `stop.target`?"),
+        ("methods = ['boc']\nproblems = ['smd1']\n[[settings]]\nstop.target = 7", 3, "`stop.target` cannot be `7`"),
+        (
+            "methods = ['boc']\nproblems = ['smd1']\n[[settings]]\n\n[[settings]]\nallocator.keep = 5.5",
+            5,
+            "allocator.keep",
+        ),
+        ("methods = ['boc']\nproblems = ['smd1']\n[[settings]]\nx = [1]", 3, "cannot be a list"),
+        ("methods = ['boc'\nproblems = 3", 2, "TOML parse error"),
+    ] {
+        let message = refusal(text);
+        assert!(message.contains(words), "{text}\n---\n{message}");
+        assert!(message.contains(&format!("line {line}")), "{text}\n---\n{message}");
+    }
+}
+
+#[test]
+fn empty_and_absurd_grids_are_refused() {
+    assert_eq!(refusal("methods = []\nproblems = ['smd1']"), "the grid has no methods");
+    assert_eq!(refusal("methods = ['boc']\nproblems = []"), "the grid has no problems");
+    assert_eq!(refusal("methods = ['boc']\nproblems = ['smd1']\nruns = 0"), "the grid has no runs");
+    assert!(refusal("methods = ['boc']").contains("missing field `problems`"));
+    let mut grid = Grid::new(["boc"], ["smd1"]);
+    grid.runs = u64::MAX;
+    assert!(matches!(grid.tasks(), Err(GridError::TooMany)));
+    grid.runs = 2;
+    grid.first_seed = u64::MAX;
+    assert!(matches!(grid.tasks(), Err(GridError::Seeds)));
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_without_panic(text in "(methods = \\['boc'\\]\n)?(problems = \\['smd1'\\]\n)?\\PC{0,60}") {
+        let _ = Grid::parse(&text);
+    }
+}
