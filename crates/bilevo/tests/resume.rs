@@ -1,4 +1,5 @@
 //! Saved and resumed, or on more threads: a run gives the same bits.
+#![allow(clippy::unwrap_used)] // also in what tests share
 
 mod common;
 
