@@ -329,9 +329,10 @@ impl<'a, 'o> Session<'a, 'o> {
         if !matches!(ended, Err(RunError::Internal { .. })) {
             self.save();
         }
+        let status = ended?;
         let report = Report {
             summary: self.run.engine.summary(),
-            status: ended?,
+            status,
             seconds: self.run.seconds,
             training_seconds: self.run.training_seconds,
             save_error: self.save_error.take(),
