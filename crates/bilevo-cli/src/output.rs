@@ -65,15 +65,20 @@ pub(crate) fn grouped(number: u64) -> String {
 
 /// A number with six significant digits, in whichever form is shorter to read.
 pub(crate) fn short(number: f64) -> String {
+    digits(number, 6)
+}
+
+/// A number with so many significant digits where it is neither tiny nor huge.
+pub(crate) fn digits(number: f64, significant: i32) -> String {
     let size = number.abs();
     if number == 0.0 {
         "0".into()
     } else if (1e-3..1e6).contains(&size) {
-        let decimals = (5 - size.log10().floor() as i32).max(0) as usize;
+        let decimals = (significant - 1 - size.log10().floor() as i32).max(0) as usize;
         let text = format!("{number:.decimals$}");
         if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
     } else {
-        format!("{number:.3e}")
+        format!("{number:.precision$e}", precision = significant as usize / 2)
     }
 }
 
@@ -98,6 +103,8 @@ mod tests {
         assert_eq!(short(123_456.789), "123457");
         assert_eq!(short(100.0), "100");
         assert_eq!(short(1.5e-9), "1.500e-9");
+        assert_eq!(digits(0.123_456, 3), "0.123");
+        assert_eq!(digits(1.234e-9, 3), "1.2e-9");
         assert_eq!(short(f64::NAN), "NaN");
         assert_eq!(vector(&[1.0, f64::INFINITY]), "[1, inf]");
     }

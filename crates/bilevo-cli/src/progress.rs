@@ -1,11 +1,12 @@
 //! The live line on stderr while a run goes on; invisible unless stderr is a terminal.
 
-use crate::output::{grouped, short};
+use crate::output::{digits, grouped};
 use bilevo::{Event, Level, Observer};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::ops::ControlFlow;
 
-/// Shows evaluations at both levels, best F, step size, skipped searches and the time left.
+/// Shows the share of the upper evaluations that is used, evaluations at both levels, best F, step
+/// size, skipped searches, and the time left if all upper evaluations are used.
 pub(crate) struct Progress {
     bar: ProgressBar,
     upper: u64,
@@ -18,7 +19,7 @@ impl Progress {
     /// A line for a run that may spend `budget` upper evaluations.
     pub(crate) fn new(budget: u64) -> Self {
         let bar = ProgressBar::with_draw_target(Some(budget), ProgressDrawTarget::stderr_with_hz(10));
-        let template = "{bar:20} {percent:>3}% of the upper evaluations · {msg} · at most {eta} left";
+        let template = "{bar:12} {percent:>3}% {wide_msg} {eta:>4} left";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
@@ -41,7 +42,7 @@ impl Progress {
         }
         self.bar.set_position(self.upper);
         let (upper, lower) = (grouped(self.upper), grouped(self.lower));
-        self.bar.set_message(format!("{upper} + {lower} · {} · {} skipped", self.best, grouped(self.skipped)));
+        self.bar.set_message(format!("{upper} + {lower} evals · {} · {} skipped", self.best, grouped(self.skipped)));
     }
 }
 
@@ -58,7 +59,7 @@ impl Observer for Progress {
             },
             Event::GenerationDone { record, .. } => {
                 self.skipped = record.lower_searches.skipped;
-                self.best = format!("F {} · step {}", short(record.upper_value), short(record.step_size));
+                self.best = format!("F {} · step {}", digits(record.upper_value, 3), digits(record.step_size, 3));
             }
             Event::SaveFailed { error } => self.warn(&format!("{error}; the run goes on")),
             Event::Finished { .. } => self.clear(),

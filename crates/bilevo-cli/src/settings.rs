@@ -9,7 +9,7 @@ pub(crate) fn parse_assignment(text: &str) -> Result<(String, String), String> {
 }
 
 /// Every setting by its path, with what it means.
-pub(crate) const SETTINGS: [(&str, &str); 34] = [
+pub(crate) const SETTINGS: &[(&str, &str)] = &[
     ("upper.population", "candidates in a generation (null: by upper.population_rule)"),
     ("upper.population_rule", "usual: 4 + floor(3 ln d); printed: 4 + floor(ln d)"),
     ("upper.initial_step", "first step size as a share of the median box width"),
@@ -22,6 +22,7 @@ pub(crate) const SETTINGS: [(&str, &str); 34] = [
     ("lower.absolute_tolerance", "… or absolute"),
     ("allocator.kind", "all, random or contrastive"),
     ("allocator.keep", "share of the candidates that get a lower search"),
+    ("allocator.explore", "places among the searched candidates that go to random ones"),
     ("allocator.resample_rounds", "further samplings at most when the candidates look poor"),
     ("allocator.hidden", "hidden units of the ranking network"),
     ("allocator.epochs", "epochs of one training"),

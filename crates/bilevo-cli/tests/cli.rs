@@ -1,4 +1,5 @@
 //! The program as a user meets it: output, messages, exit codes.
+#![allow(clippy::unwrap_used)] // also in what tests share
 
 use serde_json::Value;
 use std::path::Path;

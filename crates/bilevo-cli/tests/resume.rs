@@ -1,4 +1,5 @@
 //! Checkpoints, Ctrl-C and resuming, with the real program and real signals.
+#![allow(clippy::unwrap_used)] // also in what tests share
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -74,6 +75,24 @@ fn ctrl_c_saves_and_the_resumed_run_ends_like_an_uninterrupted_one() {
     assert!(words.contains(&format!("--resume {file}")), "{words}");
     let resumed = bilevo(directory.path(), &["solve", "--resume", file, "--format", "json", "--jobs", "2"]);
     assert_eq!(result(&resumed), result(&whole));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_second_ctrl_c_ends_it_at_once() {
+    let directory = tempfile::tempdir().unwrap();
+    // An evaluation takes ten minutes, so only the second signal can end this in time.
+    let args = ["solve", "smd1", "--inject", "slow:600000000"];
+    let mut child = command(directory.path(), &args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut words = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let interrupt =
+        || assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert!(words.next().unwrap().starts_with("seed "));
+    interrupt();
+    assert!(words.any(|line| line.contains("stopping after this batch")));
+    interrupt();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(130), 0));
 }
 
 /// A directory with the checkpoint `half` of an unfinished run.

@@ -1,7 +1,7 @@
-//! Catches panics of user code without the usual report on stderr.
+//! Catches panics and turns them into messages, without the usual report on stderr.
 //!
-//! The panic hook belongs to the whole process, so ours is put in front of the one it finds and
-//! keeps silent only on threads that are inside [`Quiet`].
+//! The panic hook belongs to the whole process, so ours is put in front of the one it finds, and
+//! takes over (remembering where it happened) only on threads that are inside [`Quiet`].
 
 use std::any::Any;
 use std::cell::Cell;
@@ -10,6 +10,7 @@ use std::sync::Once;
 
 thread_local! {
     static QUIET: Cell<u32> = const { Cell::new(0) };
+    static PLACE: Cell<Option<String>> = const { Cell::new(None) };
 }
 
 /// Puts the hook in place, once for the process.
@@ -19,7 +20,10 @@ pub(crate) fn install_hook() {
         let previous = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
             let quiet = QUIET.try_with(|depth| depth.get() > 0).unwrap_or(false);
-            if !quiet {
+            if quiet {
+                let place = info.location().map(|place| format!(" ({}:{})", place.file(), place.line()));
+                let _ = PLACE.try_with(|cell| cell.set(place));
+            } else {
                 previous(info);
             }
         }));
@@ -42,12 +46,13 @@ impl Drop for Quiet {
     }
 }
 
-/// Runs user code; a panic comes back as its message.
+/// Runs code that may panic; a panic comes back as its message and place.
 pub(crate) fn catch<T>(code: impl FnOnce() -> T) -> Result<T, String> {
     panic::catch_unwind(AssertUnwindSafe(code)).map_err(|payload| message(&*payload))
 }
 
 fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_string());
-    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".into())
+    let text = text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".into());
+    text + &PLACE.take().unwrap_or_default()
 }

@@ -7,6 +7,7 @@
 use crate::checkpoint::{self, Checkpoint, CheckpointError, Header};
 use crate::evaluate::{Evaluator, EvaluatorError};
 use crate::observe::{Event, Observer};
+use crate::panics::{self, Quiet};
 use crate::policy::{AfterFailure, FailurePolicy, retry};
 use bilevo_core::batch::{Batch, Replies};
 use bilevo_core::engine::{Ask, Engine, TellError};
@@ -112,6 +113,14 @@ pub enum RunError {
     /// The evaluator's replies do not fit the batch.
     #[error("the evaluator broke its contract: {0}")]
     Tell(#[from] TellError),
+    /// The engine itself failed; what was saved before is left as it is.
+    #[error(
+        "the engine failed: {message}\nhint: if the run was resumed, its checkpoint may have been tampered with; otherwise please report this as a bug"
+    )]
+    Internal {
+        /// What happened, and where.
+        message: String,
+    },
     /// There is no place to save to.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
@@ -214,6 +223,7 @@ impl Run {
             // Better to learn now than after hours that there is no place to save to.
             self.save(&saving.path)?;
         }
+        panics::install_hook();
         let mut session = Session::new(self, options, observers);
         let ended = session.until_end(evaluator);
         session.end(ended)
@@ -259,17 +269,17 @@ impl<'a, 'o> Session<'a, 'o> {
             }
             if self.run.engine.training_due() {
                 let start = Instant::now();
-                self.run.engine.train();
+                guarded(|| self.run.engine.train())?;
                 self.run.training_seconds += start.elapsed().as_secs_f64();
             }
-            match self.run.engine.ask() {
+            match guarded(|| self.run.engine.ask())? {
                 Ask::Finished(reason) => return Ok(Status::Finished(reason)),
                 Ask::Evaluate(batch) => {
                     let policy = self.options.policy;
                     self.broken_off |= evaluate(evaluator, batch, policy, &mut self.replies, self.observers)?;
                 }
             }
-            let record = self.run.engine.tell(&self.replies)?;
+            let record = guarded(|| self.run.engine.tell(&self.replies))??;
             self.run.seconds = self.seconds_before + self.started.elapsed().as_secs_f64();
             if let Some(record) = record {
                 let event = Event::GenerationDone { record: &record, seconds: self.run.seconds };
@@ -316,10 +326,13 @@ impl<'a, 'o> Session<'a, 'o> {
 
     fn end(&mut self, ended: Result<Status, RunError>) -> Result<Report, RunError> {
         self.run.seconds = self.seconds_before + self.started.elapsed().as_secs_f64();
-        self.save();
+        if !matches!(ended, Err(RunError::Internal { .. })) {
+            self.save();
+        }
+        let status = ended?;
         let report = Report {
             summary: self.run.engine.summary(),
-            status: ended?,
+            status,
             seconds: self.run.seconds,
             training_seconds: self.run.training_seconds,
             save_error: self.save_error.take(),
@@ -353,6 +366,13 @@ fn evaluate(
         }
     }
     Ok(stop)
+}
+
+/// Calls the engine. A state that fits together never makes it panic; one from a file with a forged
+/// checksum may, and that must not bring the program down.
+fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, RunError> {
+    let _quiet = Quiet::start();
+    panics::catch(call).map_err(|message| RunError::Internal { message })
 }
 
 /// Tells every observer; whether one of them wants to stop.

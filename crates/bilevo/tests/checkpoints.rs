@@ -1,10 +1,12 @@
 //! Checkpoint files that are cut, changed, foreign or from elsewhere give one clear error each.
+#![allow(clippy::unwrap_used)] // also in what tests share
 
 mod common;
 
 use bilevo::{CheckpointError, Event, Observer, Run, RunOptions, Saving, Serial, checkpoint};
 use common::{StopAfter, run_of, smd};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::LazyLock;
@@ -114,7 +116,7 @@ fn lengths_that_lie_do_not_make_it_allocate() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::with_cases(150) })]
 
     #[test]
     fn a_cut_file_is_truncated(share in 0.0..1.0_f64) {
@@ -131,15 +133,15 @@ proptest! {
     }
 
     #[test]
-    fn a_changed_state_behind_a_fitting_checksum_does_not_panic_on_loading(
-        changes in prop::collection::vec((0.0..1.0_f64, any::<u8>()), 1..4)
-    ) {
+    fn a_changed_state_behind_a_fitting_checksum_does_not_panic(share in 0.0..1.0_f64, bit in 0..8_u32) {
+        let header = u32::from_le_bytes(BYTES[22..26].try_into().unwrap()) as usize;
+        let start = 26 + header + 8;
         let mut bytes = BYTES.clone();
-        for (share, byte) in changes {
-            let at = (share * (bytes.len() - 4) as f64) as usize;
-            bytes[at] = byte;
+        bytes[start + (share * (BYTES.len() - 4 - start) as f64) as usize] ^= 1_u8 << bit;
+        if let Ok(saved) = load(&sealed(bytes)) {
+            let problem = smd(2);
+            let _ = Run::resume(saved).go(&mut Serial::new(&*problem), &RunOptions::default(), &mut [&mut StopAfter(30)]);
         }
-        let _ = load(&sealed(bytes));
     }
 }
 

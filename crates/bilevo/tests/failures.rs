@@ -1,4 +1,5 @@
 //! Problems that misbehave do not bring a run down, and the policy is obeyed.
+#![allow(clippy::unwrap_used)] // also in what tests share
 
 mod common;
 

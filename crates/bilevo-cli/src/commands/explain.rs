@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 fn rows(config: &Config) -> anyhow::Result<Vec<Vec<String>>> {
     let (own, general) = (settings::tree(config)?, settings::tree(&Config::default())?);
     let mut rows = vec![["  setting", "default", "meaning"].map(String::from).to_vec()];
-    for (path, meaning) in settings::SETTINGS {
+    for &(path, meaning) in settings::SETTINGS {
         let value = settings::value(&own, path);
         let mark = if value == settings::value(&general, path) { ' ' } else { '*' };
         rows.push(vec![format!("{mark} {path}"), value, meaning.into()]);

@@ -102,6 +102,7 @@ struct Job {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+    let stop = interrupt::flag()?;
     let Job { mut run, problem, saving } = match &args.resume {
         Some(path) => resumed(args, path)?,
         None => started(args)?,
@@ -119,7 +120,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let summary = run.engine().summary();
     let trace = args.trace.as_deref().map(|path| TraceWriter::open(path, summary.generations));
     let mut trace = trace.transpose()?;
-    let options = RunOptions { policy, saving, stop: interrupt::flag()?, ..RunOptions::default() };
+    let options = RunOptions { policy, saving, stop, ..RunOptions::default() };
     let ended = watch(&mut run, &mut *evaluator(args, problem)?, &options, trace.as_mut());
     if let Some(Err(error)) = trace.map(TraceWriter::finish) {
         output::warn(error);
