@@ -19,7 +19,7 @@
 //! probability 0.9 the mates come from the nearest tasks (itself included), else from all. A task's
 //! first population counts as its first generation.
 
-use super::task::{LowerAnswer, LowerRules, Task};
+use super::task::{LowerAnswer, LowerRules, Settling, Task};
 use super::{LowerSearch, SearchStreams};
 use crate::batch::Batch;
 use crate::cma::Cma;
@@ -155,7 +155,7 @@ impl LowerSearch for Multiobjective {
         let open = self.tasks.iter_mut().filter(|t| t.task.is_open());
         for (slot, (own, outcomes)) in open.zip(outcomes.chunks_exact(population)).enumerate() {
             own.tell(batch, slot * population, outcomes);
-            own.task.end_generation(WINDOW, &self.rules);
+            own.task.end_generation(Settling::within(WINDOW), &self.rules);
         }
     }
 

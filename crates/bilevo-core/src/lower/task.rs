@@ -64,6 +64,30 @@ pub struct LowerAnswer {
     pub converged: bool,
 }
 
+/// When a task may count as settled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settling {
+    /// First generation in which it may.
+    pub(crate) earliest: usize,
+    /// Generations, the present one included, over which the record must stand still.
+    pub(crate) window: usize,
+}
+
+impl Settling {
+    /// Not before the generation after the first full window.
+    pub(crate) const fn after(window: usize) -> Self {
+        Settling { earliest: window + 1, window }
+    }
+
+    /// As soon as there is a full window.
+    pub(crate) const fn within(window: usize) -> Self {
+        Settling { earliest: window, window }
+    }
+
+    /// Never.
+    pub(crate) const NEVER: Settling = Settling { earliest: usize::MAX, window: 1 };
+}
+
 /// State of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Status {
@@ -111,22 +135,22 @@ impl Task {
 
     /// Ends a generation: writes the record and closes the task if it has settled or used up its
     /// generations.
-    pub(crate) fn end_generation(&mut self, window: usize, rules: &LowerRules) {
+    pub(crate) fn end_generation(&mut self, settling: Settling, rules: &LowerRules) {
         self.records.push(self.best.value);
-        if self.has_settled(window, rules) {
+        if self.has_settled(settling, rules) {
             self.status = Status::Converged;
         } else if self.generation() >= rules.max_generations {
             self.status = Status::Spent;
         }
     }
 
-    /// g > w and |r(g) - r(g-w+1)| small, relative to |r(1)| + |r(g)| or absolute.
-    pub(crate) fn has_settled(&self, window: usize, rules: &LowerRules) -> bool {
+    /// |r(g) - r(g-w+1)| small, relative to |r(1)| + |r(g)| or absolute.
+    pub(crate) fn has_settled(&self, settling: Settling, rules: &LowerRules) -> bool {
         let g = self.generation();
-        if g <= window {
+        if g < settling.earliest.max(settling.window) {
             return false;
         }
-        let change = (self.records[g - 1] - self.records[g - window]).abs();
+        let change = (self.records[g - 1] - self.records[g - settling.window]).abs();
         change < rules.absolute_tolerance || change / self.scale() < rules.relative_tolerance
     }
 

@@ -1,0 +1,18 @@
+//! Figures: convergence curves, bars, and the plot of a single run, as SVG and PNG.
+//!
+//! A figure is a [`Scene`] of lines, areas and texts in pixels. [`Scene::svg`] writes it with
+//! classes, a title and a description, so that a page can recolour it and a screen reader can tell
+//! what it shows; [`Scene::png`] paints the same scene with a bundled font, without any system
+//! font, window or browser. (Charting crates give neither classes nor descriptions.)
+
+mod axis;
+pub mod bars;
+pub mod convergence;
+mod frame;
+mod png;
+mod run;
+mod scene;
+
+pub use png::PngError;
+pub use run::run_plot;
+pub use scene::Scene;

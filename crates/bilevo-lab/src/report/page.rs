@@ -1,0 +1,196 @@
+//! Puts the page together from its template.
+
+use super::{Curves, Input, Parts, ReportError, Tile};
+use crate::figures::convergence::{Panel, Quantity};
+use crate::figures::{Scene, bars};
+use crate::tables::groups::{self, Group};
+use crate::tables::{Align, Column, Mark, Table};
+use askama::Template;
+use std::fmt::Write;
+
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page<'a> {
+    title: &'a str,
+    lead: String,
+    tiles: &'a [Tile],
+    summary: Option<String>,
+    curve_groups: Vec<CurveGroup<'a>>,
+    problems: Vec<&'a str>,
+    savings: Vec<String>,
+    models: Vec<String>,
+    tables: Vec<(&'a str, String)>,
+    left_out: &'a [String],
+    differences: &'a [(&'a str, &'a str)],
+    facts: Vec<(&'static str, String)>,
+    data: String,
+    style: &'static str,
+    script: &'static str,
+}
+
+struct CurveGroup<'a> {
+    title: &'a str,
+    methods: &'a [String],
+    panels: Vec<PanelView<'a>>,
+}
+
+struct PanelView<'a> {
+    number: usize,
+    problem: &'a str,
+    svg: String,
+}
+
+#[derive(Template)]
+#[template(path = "table.html")]
+struct TablePart<'a> {
+    table: &'a Table,
+}
+
+impl TablePart<'_> {
+    fn is_head(&self, column: &usize) -> bool {
+        *column < self.table.heads
+    }
+
+    fn is_left(&self, column: &Column) -> bool {
+        column.align == Align::Left
+    }
+
+    fn mark_class(&self, mark: &Mark) -> &'static str {
+        match mark {
+            Mark::Better => "plus",
+            Mark::Similar => "same",
+            Mark::Worse => "minus",
+        }
+    }
+}
+
+pub(super) fn write(input: &Input<'_>, groups: &[Group<'_>], parts: Parts) -> Result<String, ReportError> {
+    let mut data = String::from("[");
+    let mut number = 0;
+    let mut curve_groups = Vec::new();
+    for curves in &parts.curves {
+        curve_groups.push(curve_group(curves, &mut number, &mut data));
+    }
+    data.push(']');
+    let table = |t: &Table| TablePart { table: t }.render();
+    let figures = |name: &str, list: &[bars::Bars]| {
+        list.iter().enumerate().map(|(k, b)| inline(&b.scene(), &format!("{name}{k}"))).collect::<Vec<_>>()
+    };
+    let mut tables = Vec::new();
+    for t in &parts.tables {
+        tables.push((t.title.as_str(), table(t)?));
+    }
+    let page = Page {
+        title: input.title,
+        lead: lead(input, groups),
+        tiles: &parts.tiles,
+        summary: parts.summary.as_ref().map(table).transpose()?,
+        problems: problems(&parts.curves),
+        curve_groups,
+        savings: figures("saving", &parts.savings),
+        models: figures("model", &parts.models),
+        tables,
+        left_out: &parts.left_out,
+        differences: input.differences,
+        facts: facts(input, groups),
+        data,
+        style: include_str!("report.css"),
+        script: include_str!("report.js"),
+    };
+    Ok(page.render()?)
+}
+
+fn curve_group<'a>(curves: &'a Curves, number: &mut usize, data: &mut String) -> CurveGroup<'a> {
+    let mut panels = Vec::new();
+    for panel in &curves.panels {
+        if *number > 0 {
+            data.push(',');
+        }
+        write_data(data, panel);
+        let svg = inline(&panel.scene(), &format!("panel{number}"));
+        panels.push(PanelView { number: *number, problem: &panel.problem, svg });
+        *number += 1;
+    }
+    CurveGroup { title: &curves.title, methods: &curves.methods, panels }
+}
+
+fn problems(curves: &[Curves]) -> Vec<&str> {
+    let mut seen = Vec::new();
+    for panel in curves.iter().flat_map(|c| &c.panels) {
+        if !seen.contains(&panel.problem.as_str()) {
+            seen.push(panel.problem.as_str());
+        }
+    }
+    seen
+}
+
+/// An SVG within the page needs no size of its own: the style gives it the width there is.
+fn inline(scene: &Scene, id: &str) -> String {
+    let size = format!(" width=\"{}\" height=\"{}\" role", scene.width, scene.height);
+    scene.svg(id).replacen(&size, " role", 1)
+}
+
+fn lead(input: &Input<'_>, groups: &[Group<'_>]) -> String {
+    let (methods, problems) = (groups::methods(groups).len(), groups::problems(groups).len());
+    format!("{} runs of {methods} methods on {problems} problems.", input.rows.len())
+}
+
+fn facts(input: &Input<'_>, groups: &[Group<'_>]) -> Vec<(&'static str, String)> {
+    let mut versions: Vec<&str> = input.rows.iter().map(|r| r.version.as_str()).collect();
+    versions.sort_unstable();
+    versions.dedup();
+    let seeds = || input.rows.iter().map(|r| r.seed);
+    let evals: f64 = input.rows.iter().map(|r| r.total_evals() as f64).sum();
+    let seconds: f64 = input.rows.iter().map(|r| r.seconds).filter(|s| s.is_finite()).sum();
+    vec![
+        ("Command", input.command.to_string()),
+        ("Version of bilevo", versions.join(", ")),
+        ("Runs", input.rows.len().to_string()),
+        ("Seeds", format!("{} to {}", seeds().min().unwrap_or(0), seeds().max().unwrap_or(0))),
+        ("Methods", groups::methods(groups).join(", ")),
+        ("Problems", groups::problems(groups).join(", ")),
+        ("Evaluations in all runs", format!("{evals:.0}")),
+        ("Time of all runs", format!("{seconds:.1} s on one core")),
+    ]
+}
+
+/// The numbers behind a panel, for hovering and for other axes. Four digits are enough for both.
+fn write_data(out: &mut String, panel: &Panel) {
+    let list = |values: &[f64]| values.iter().map(|v| short(*v)).collect::<Vec<_>>().join(",");
+    let log = panel.quantity == Quantity::Accuracy;
+    let _ = write!(
+        out,
+        "{{\"area\":[{}],\"ends\":[{}],\"log\":{log},\"curves\":[",
+        list(&panel.plot_area()),
+        list(&panel.ends())
+    );
+    for (k, curve) in panel.curves.iter().enumerate() {
+        let comma = if k == 0 { "" } else { "," };
+        let _ = write!(
+            out,
+            "{comma}{{\"name\":{},\"x\":[{}],\"low\":[{}],\"mid\":[{}],\"high\":[{}],\"end\":[{}]}}",
+            json_text(&curve.method),
+            list(&curve.evals),
+            list(&curve.q1),
+            list(&curve.median),
+            list(&curve.q3),
+            list(&[curve.end.0, curve.end.1])
+        );
+    }
+    out.push_str("]}");
+}
+
+fn short(value: f64) -> String {
+    if !value.is_finite() {
+        "null".into()
+    } else if value == libm::floor(value) && value.abs() < 1e7 {
+        format!("{value:.0}")
+    } else {
+        format!("{value:.3e}")
+    }
+}
+
+/// A JSON string that cannot end the script element it stands in.
+fn json_text(text: &str) -> String {
+    serde_json::Value::from(text).to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+}
