@@ -126,10 +126,14 @@ fn traces_are_written_as_iohprofiler_does() {
     let curves = fs::read_to_string(out.join("boc").join(scenario["path"].as_str().unwrap())).unwrap();
     let sections: Vec<&str> = curves.split("evaluations raw_y\n").skip(1).collect();
     assert_eq!(sections.len(), 2);
-    assert_eq!((sections[0].lines().count(), sections[1].lines().count()), (20, 19));
-    let mut fields = sections[0].lines().next().unwrap().split(' ');
-    assert_eq!(fields.next().unwrap(), "709");
-    assert_eq!(fields.next().unwrap().parse::<f64>().unwrap(), rows[0].trace[0].accuracy.unwrap());
+    assert_eq!(
+        (sections[0].lines().count(), sections[1].lines().count()),
+        (21, 20),
+        "each curve starts at evaluation 1"
+    );
+    let accuracy = rows[0].trace[0].accuracy.unwrap();
+    let first_two: Vec<&str> = sections[0].lines().take(2).collect();
+    assert_eq!(first_two, [format!("1 {accuracy:?}"), format!("709 {accuracy:?}")]);
     assert!(out.join("boc/IOHprofiler_f2_tp1-2+3.json").exists());
     assert!(out.join("cr-boc/IOHprofiler_f1_smd1-2+3.json").exists());
     assert!(matches!(ioh_folder(&rows, &out), Err(ExportError::Exists { .. })), "nothing is overwritten");

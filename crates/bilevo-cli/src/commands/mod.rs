@@ -2,6 +2,7 @@
 
 mod completions;
 mod eval;
+mod experiment;
 mod explain;
 mod interrupt;
 mod list;
@@ -19,6 +20,7 @@ pub(crate) enum Command {
     Eval(eval::Args),
     List(list::Args),
     Explain(explain::Args),
+    Experiment(Box<experiment::Args>),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -30,6 +32,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Eval(args) => eval::run(&args),
         Command::List(args) => list::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Experiment(args) => experiment::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }

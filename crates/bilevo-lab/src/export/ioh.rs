@@ -4,6 +4,9 @@
 //! that describes the runs and a `.dat` file with their curves: total evaluations (both levels)
 //! against |F - F*| of the elite, or F itself where F* is unknown. The runs of one problem are its
 //! "function", m + n its dimension, the runs in order of their seeds its instances.
+//!
+//! Readers tell runs apart by a point at evaluation 1. Nothing is known of the elite before the end
+//! of the first generation, so its value there stands at evaluation 1 too.
 
 use crate::row::{RunRow, TracePoint};
 use serde_json::json;
@@ -81,14 +84,17 @@ fn write_function(
     let mut curves = String::new();
     let mut described = Vec::new();
     for (number, row) in (1_u32..).zip(runs) {
+        let points: Vec<(u64, f64)> =
+            row.trace.iter().map(|p| (total(p), value(p))).filter(|(_, value)| value.is_finite()).collect();
+        let start = points.first().filter(|(evals, _)| *evals > 1).map(|&(_, value)| (1, value));
         curves.push_str("evaluations raw_y\n");
-        for point in row.trace.iter().filter(|p| value(p).is_finite()) {
+        for (evals, value) in start.iter().chain(&points) {
             // Writing to a string cannot fail.
-            let _ = writeln!(curves, "{} {:?}", total(point), value(point));
+            let _ = writeln!(curves, "{evals} {value:?}");
         }
-        let last = row.trace.iter().rfind(|p| value(p).is_finite());
+        let last = points.last();
         let solution: Vec<f64> = row.x.iter().chain(&row.y).copied().collect();
-        let best = json!({"evals": last.map(total), "y": last.map(value), "x": solution});
+        let best = json!({"evals": last.map(|l| l.0), "y": last.map(|l| l.1), "x": solution});
         described.push(json!({"instance": number, "evals": row.total_evals(), "best": best}));
     }
     let info = json!({

@@ -1,0 +1,197 @@
+//! `bilevo experiment` as a real process: killed, interrupted, started twice, and exporting.
+
+#![allow(clippy::unwrap_used)]
+
+use bilevo_lab::row::RunRow;
+use bilevo_lab::store::{Filter, Store};
+use std::io::{BufRead, BufReader, Lines};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+
+const GRID: &str = r#"
+methods = ["bl-cma-es", "tlea-cma-es"]
+problems = ["smd1", "smd3", "tp1"]
+runs = 8
+"#;
+const TOTAL: usize = 2 * 3 * 8;
+
+fn bilevo(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bilevo"));
+    command.current_dir(folder).arg("experiment").args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn output(folder: &Path, arguments: &[&str]) -> Output {
+    bilevo(folder, arguments).output().unwrap()
+}
+
+fn words(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("grid.toml"), GRID).unwrap();
+    folder
+}
+
+/// A running grid with its progress lines.
+struct Running {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Running {
+    fn start(folder: &Path) -> Running {
+        let mut command = bilevo(folder, &["run", "grid.toml", "--jobs", "2", "--format", "json"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        Running { child, lines }
+    }
+
+    /// Waits until at least so many runs are in the store; false if the grid ended before.
+    fn until(&mut self, runs: usize) -> bool {
+        for line in self.lines.by_ref() {
+            let progress: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
+            if progress["done"].as_u64().unwrap() as usize >= runs {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Waits for the end without closing the pipe; the exit code and stderr.
+    fn end(mut self) -> (Option<i32>, String) {
+        self.lines.by_ref().for_each(drop);
+        let output = self.child.wait_with_output().unwrap();
+        (output.status.code(), words(&output.stderr))
+    }
+}
+
+/// All rows with traces, times set to zero.
+fn rows(folder: &Path) -> Vec<RunRow> {
+    let store = Store::open_existing(&folder.join("grid.db")).unwrap();
+    let mut rows = store.rows(&Filter::all().with_traces()).unwrap();
+    rows.iter_mut().for_each(|row| (row.seconds, row.training_seconds) = (0.0, 0.0));
+    rows
+}
+
+fn undisturbed() -> Vec<RunRow> {
+    let folder = folder();
+    assert_eq!(Running::start(folder.path()).end().0, Some(0));
+    rows(folder.path())
+}
+
+#[test]
+fn killed_five_times_the_grid_ends_with_the_same_rows() {
+    let folder = folder();
+    let mut safe = 0;
+    for moment in [0, 3, 10, 11, 30] {
+        let mut running = Running::start(folder.path());
+        assert!(running.until(moment));
+        running.kill();
+        let stored = rows(folder.path()).len();
+        assert!(stored >= moment.max(safe), "{stored} rows after a kill at {moment}");
+        assert!(stored < TOTAL, "the kill came too late to show anything");
+        safe = stored;
+    }
+    assert_eq!(Running::start(folder.path()).end().0, Some(0));
+    let disturbed = rows(folder.path());
+    assert_eq!(disturbed.len(), TOTAL);
+    assert_eq!(disturbed, undisturbed());
+}
+
+#[cfg(unix)]
+#[test]
+fn interrupted_it_says_how_to_go_on() {
+    let folder = folder();
+    let mut running = Running::start(folder.path());
+    assert!(running.until(2));
+    let pid = running.child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let (code, words) = running.end();
+    assert_eq!(code, Some(130), "{words}");
+    assert!(words.contains("the same command goes on"), "{words}");
+    let before = rows(folder.path());
+    assert!((2..TOTAL).contains(&before.len()));
+    assert_eq!(Running::start(folder.path()).end().0, Some(0));
+    assert_eq!(rows(folder.path()), undisturbed());
+}
+
+#[test]
+fn a_second_process_is_told_and_nothing_is_damaged() {
+    let folder = folder();
+    let mut first = Running::start(folder.path());
+    assert!(first.until(1));
+    let second = output(folder.path(), &["run", "grid.toml"]);
+    let message = words(&second.stderr);
+    let pid = first.child.id().to_string();
+    assert_eq!(second.status.code(), Some(2), "{message}");
+    assert!(message.contains("is writing to") && message.contains(&pid), "{message}");
+    // reading is possible all the time
+    let status = output(folder.path(), &["status", "--store", "grid.db", "--format", "json"]);
+    assert_eq!(status.status.code(), Some(0), "{}", words(&status.stderr));
+    assert_eq!(first.end().0, Some(0));
+    assert_eq!(rows(folder.path()), undisturbed());
+}
+
+#[test]
+fn stdout_has_data_and_stderr_words() {
+    let folder = folder();
+    let flags =
+        ["-m", "bl-cma-es", "-p", "tp1,smd1", "--runs", "2", "--set", "stop.max_upper_evals=60", "--store", "a.db"];
+    let run = output(folder.path(), &[&["run"][..], &flags].concat());
+    assert_eq!((run.status.code(), words(&run.stdout)), (Some(0), String::new()));
+    assert!(words(&run.stderr).contains("4 runs done"));
+    let again = output(folder.path(), &[&["run"][..], &flags].concat());
+    assert!(words(&again.stderr).contains("0 runs done, 4 were there before"));
+
+    let status = output(
+        folder.path(),
+        &["status", "--store", "a.db", "-m", "bl-cma-es", "-p", "tp1", "--runs", "3", "--format", "json"],
+    );
+    let status: serde_json::Value = serde_json::from_slice(&status.stdout).unwrap();
+    assert_eq!((status["rows"].as_u64(), status["cells"][0]["runs"].as_u64()), (Some(4), Some(2)));
+    assert_eq!(status["cells"][0]["settings"], "stop.max_upper_evals=60");
+    assert_eq!(status["grid"]["missing"], 3, "the rows have other settings");
+
+    let csv = output(folder.path(), &["export", "--store", "a.db", "--format", "csv"]);
+    assert_eq!(words(&csv.stdout).lines().count(), 5);
+    let lines = output(folder.path(), &["export", "--store", "a.db", "--format", "jsonl", "-p", "smd1", "--traces"]);
+    let first: RunRow = serde_json::from_str(words(&lines.stdout).lines().next().unwrap()).unwrap();
+    assert_eq!((first.problem.as_str(), words(&lines.stdout).lines().count()), ("smd1", 2));
+    assert!(!first.trace.is_empty());
+    let curves = output(folder.path(), &["export", "--store", "a.db", "--format", "ioh", "--out", "curves"]);
+    assert_eq!((curves.status.code(), words(&curves.stdout)), (Some(0), String::new()));
+    assert!(folder.path().join("curves").read_dir().unwrap().count() > 0);
+}
+
+#[test]
+fn mistakes_are_refused_before_anything_runs() {
+    let folder = folder();
+    std::fs::write(folder.path().join("bad.toml"), "methods = ['boc']\nproblems = ['smd13']\n").unwrap();
+    std::fs::write(folder.path().join("notes.db"), "not a store").unwrap();
+    for (arguments, message) in [
+        (&["run", "bad.toml"][..], "line 2: there is no problem `smd13`"),
+        (&["run", "none.toml"], "cannot read `none.toml`"),
+        (&["run"], "there is nothing to run"),
+        (&["run", "-m", "boc"], "the grid has no problems"),
+        (&["run", "-m", "bocc", "-p", "smd1"], "did you mean `boc`?"),
+        (&["run", "grid.toml", "--store", "notes.db"], "is not a bilevo store"),
+        (&["run", "grid.toml", "-m", "boc"], "cannot be used with"),
+        (&["status", "--store", "none.db"], "there is no store"),
+        (&["export", "--store", "none.db", "--format", "ioh"], "--out"),
+    ] {
+        let refused = output(folder.path(), arguments);
+        assert_eq!(refused.status.code(), Some(2), "{arguments:?}");
+        assert!(words(&refused.stderr).contains(message), "{arguments:?}: {}", words(&refused.stderr));
+    }
+    let left: Vec<_> = folder.path().read_dir().unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 3, "{left:?}");
+    assert_eq!(std::fs::read(folder.path().join("notes.db")).unwrap(), b"not a store");
+}
