@@ -1,2 +1,56 @@
-//! Placeholder.
-fn main() {}
+//! `cargo xtask test` runs everything a change must pass; `cargo xtask bench` measures speed.
+//!
+//! Only the standard library, so that it builds in a second. Words go to stderr, tables to stdout.
+
+// A developer's tool talks to a terminal; this is the one program whose output is plain printing.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod bench;
+mod commands;
+mod links;
+mod markdown;
+mod shell;
+mod steps;
+mod table;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const HELP: &str = "\
+cargo xtask test [STEP]...            every step, or only those named
+cargo xtask test --list               the names of the steps
+cargo xtask bench [SECTION]... [--json]
+                                      every section, or only those named
+cargo xtask bench --list              the names of the sections
+
+With CI set in the environment `test` installs what is missing and leaves nothing out.
+Otherwise an optional part that is absent (the browser) is named as not run.";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let done = match args.as_slice() {
+        ["test", rest @ ..] => steps::run(rest),
+        ["bench", rest @ ..] => bench::run(rest),
+        ["help" | "--help" | "-h"] => {
+            println!("{HELP}");
+            Ok(true)
+        }
+        _ => Err(format!("usage:\n{HELP}")),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The folder of the workspace.
+fn root() -> PathBuf {
+    let mut path = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    path.pop();
+    path
+}

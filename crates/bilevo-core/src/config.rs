@@ -204,6 +204,8 @@ pub struct AllocatorConfig {
     pub weights: WeightsRule,
     /// Reaction to a bad model.
     pub trust: TrustRule,
+    /// Places among the searched candidates that go to random ones.
+    pub explore: usize,
 }
 
 impl Default for AllocatorConfig {
@@ -222,6 +224,7 @@ impl Default for AllocatorConfig {
             inputs: InputRule::Standardised,
             weights: WeightsRule::Fresh,
             trust: TrustRule::Earned,
+            explore: 0,
         }
     }
 }

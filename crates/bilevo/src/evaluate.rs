@@ -5,9 +5,10 @@
 
 use crate::panics::{self, Quiet};
 use bilevo_core::batch::{Batch, Replies, check_reply};
-use bilevo_core::problem::{BilevelProblem, Failure, FailureKind, Outcome, ProblemSpec};
+use bilevo_core::problem::{BilevelProblem, Failure, FailureKind, Level, Outcome, ProblemSpec};
 use rayon::prelude::*;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Answers batches: the border between the engine and user code.
@@ -59,6 +60,13 @@ impl<P: Deref<Target: BilevelProblem>> Serial<P> {
         panics::install_hook();
         Serial { problem, constraints: Vec::new() }
     }
+
+    fn answer(&mut self, batch: &Batch, points: Range<usize>, replies: &mut Replies) {
+        let _quiet = Quiet::start();
+        for index in points {
+            replies.push_checked(evaluate_point(&*self.problem, batch, index, &mut self.constraints));
+        }
+    }
 }
 
 impl<P: Deref<Target: BilevelProblem>> Evaluator for Serial<P> {
@@ -67,10 +75,7 @@ impl<P: Deref<Target: BilevelProblem>> Evaluator for Serial<P> {
     }
 
     fn evaluate(&mut self, batch: &Batch, replies: &mut Replies) -> Result<(), EvaluatorError> {
-        let _quiet = Quiet::start();
-        for index in 0..batch.len() {
-            replies.push_checked(evaluate_point(&*self.problem, batch, index, &mut self.constraints));
-        }
+        self.answer(batch, 0..batch.len(), replies);
         Ok(())
     }
 
@@ -94,7 +99,8 @@ pub struct Threads<P> {
     serial: Serial<P>,
     pool: rayon::ThreadPool,
     answers: Vec<Result<Outcome, Failure>>,
-    cost: Option<Duration>,
+    /// Mean time of an evaluation in the latest batch, lower and upper level.
+    cost: [Option<Duration>; 2],
 }
 
 impl<P: Deref<Target: BilevelProblem>> Threads<P> {
@@ -108,12 +114,35 @@ impl<P: Deref<Target: BilevelProblem>> Threads<P> {
             .thread_name(|index| format!("bilevo-{index}"))
             .build()
             .map_err(|error| EvaluatorError::new(format!("the threads could not be started: {error}")))?;
-        Ok(Threads { serial: Serial::new(problem), pool, answers: Vec::new(), cost: None })
+        Ok(Threads { serial: Serial::new(problem), pool, answers: Vec::new(), cost: [None; 2] })
     }
 
     /// Number of threads.
     pub fn threads(&self) -> usize {
         self.pool.current_num_threads()
+    }
+
+    /// Evaluates points on the pool; the time that took, summed over the points.
+    fn share(&mut self, batch: &Batch, points: Range<usize>, cost: Duration, replies: &mut Replies) -> Duration {
+        let problem = &*self.serial.problem;
+        let spent = AtomicU64::new(0);
+        let chunk = (CHUNK.as_nanos() / cost.as_nanos().max(1)).clamp(1, points.len() as u128) as usize;
+        let evaluate = |constraints: &mut Vec<f64>, index| {
+            let start = Instant::now();
+            let answer = evaluate_point(problem, batch, index, constraints);
+            spent.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+            answer
+        };
+        self.pool.install(|| {
+            points
+                .into_par_iter()
+                .with_min_len(chunk)
+                .with_max_len(chunk)
+                .map_init(|| (Quiet::start(), Vec::new()), |(_, constraints), index| evaluate(constraints, index))
+                .collect_into_vec(&mut self.answers);
+        });
+        self.answers.drain(..).for_each(|answer| replies.push_checked(answer));
+        Duration::from_nanos(spent.into_inner())
     }
 }
 
@@ -123,30 +152,24 @@ impl<P: Deref<Target: BilevelProblem>> Evaluator for Threads<P> {
     }
 
     fn evaluate(&mut self, batch: &Batch, replies: &mut Replies) -> Result<(), EvaluatorError> {
-        let points = batch.len();
-        let cost = self.cost.unwrap_or(WORTH_SHARING);
+        let level = usize::from(batch.level() == Level::Upper);
+        let mut rest = 0..batch.len();
         let start = Instant::now();
-        let share = points > 1 && cost.saturating_mul(points as u32) > WORTH_SHARING;
-        if share {
-            let problem = &*self.serial.problem;
-            let chunk = (CHUNK.as_nanos() / cost.as_nanos().max(1)).clamp(1, points as u128) as usize;
-            self.pool.install(|| {
-                (0..points)
-                    .into_par_iter()
-                    .with_min_len(chunk)
-                    .with_max_len(chunk)
-                    .map_init(
-                        || (Quiet::start(), Vec::new()),
-                        |(_, constraints), index| evaluate_point(problem, batch, index, constraints),
-                    )
-                    .collect_into_vec(&mut self.answers);
-            });
-            self.answers.drain(..).for_each(|answer| replies.push_checked(answer));
+        // The first point of a level tells what the others may cost.
+        let cost = self.cost[level].unwrap_or_else(|| {
+            self.serial.answer(batch, 0..rest.end.min(1), replies);
+            rest.start = rest.end.min(1);
+            start.elapsed()
+        });
+        let points = rest.len() as u32;
+        let spent = if points > 1 && cost.saturating_mul(points) > WORTH_SHARING {
+            self.share(batch, rest, cost, replies)
         } else {
-            self.serial.evaluate(batch, replies)?;
-        }
-        let busy = if share { self.threads().min(points) } else { 1 };
-        self.cost = Some(start.elapsed().saturating_mul(busy as u32) / points.max(1) as u32);
+            let start = Instant::now();
+            self.serial.answer(batch, rest, replies);
+            start.elapsed()
+        };
+        self.cost[level] = Some(spent.checked_div(points).unwrap_or(cost));
         Ok(())
     }
 

@@ -30,7 +30,7 @@ pub struct Saving {
 }
 
 impl Saving {
-    /// Into `path`, every two seconds and at the end.
+    /// Into `path`, at the start, every two seconds and at the end.
     pub fn to(path: impl Into<PathBuf>) -> Self {
         Saving { path: path.into(), every: Duration::from_secs(2), every_batches: None }
     }
@@ -211,7 +211,8 @@ impl Run {
             return Err(RunError::OtherProblem { expected, got });
         }
         if let Some(saving) = &options.saving {
-            checkpoint::may_write(&saving.path)?;
+            // Better to learn now than after hours that there is no place to save to.
+            self.save(&saving.path)?;
         }
         let mut session = Session::new(self, options, observers);
         let ended = session.until_end(evaluator);

@@ -59,15 +59,12 @@ struct Evaluation<'a> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    let dims = args.size.dims;
-    // Without --dims the point itself says which size is meant, if the problem comes in it.
-    let own = problem_of_point(args).filter(|_| dims.is_none());
-    let problem = own.map_or_else(|| args.size.problem(&args.problem), Ok)?;
+    let problem = args.size.problem(&args.problem)?;
     let spec = problem.spec();
     let (x, y) = (&args.x.0, &args.y.0);
     for (name, values, expected) in [("--x", x, spec.upper.dim()), ("--y", y, spec.lower.dim())] {
         if values.len() != expected {
-            let hint = "bounds and sizes: `bilevo list problems`, other sizes: --dims";
+            let hint = "`bilevo list problems` shows the sizes; --dims chooses another one";
             bail!("`{name}` has {} numbers, {} takes {expected}\nhint: {hint}", values.len(), args.problem);
         }
     }
@@ -95,10 +92,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Format::Text => print(&evaluation)?,
     }
     Ok(Exit::Done)
-}
-
-fn problem_of_point(args: &Args) -> Option<bilevo::problems::BoxedProblem> {
-    bilevo::problems::problem(&args.problem, Some((args.x.0.len(), args.y.0.len()))).ok()
 }
 
 fn evaluate(problem: &dyn BilevelProblem, level: Level, x: &[f64], y: &[f64]) -> anyhow::Result<(f64, Vec<f64>)> {

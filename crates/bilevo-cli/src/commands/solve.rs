@@ -117,6 +117,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
             OnFailure::Stop => AfterFailure::Stop,
         },
     };
+    if args.trace.is_some() && args.trace.as_ref() == saving.as_ref().map(|saving| &saving.path) {
+        bail!("the trace and the checkpoint cannot be the same file\nhint: give the trace another name");
+    }
     let summary = run.engine().summary();
     let trace = args.trace.as_deref().map(|path| TraceWriter::open(path, summary.generations));
     let mut trace = trace.transpose()?;

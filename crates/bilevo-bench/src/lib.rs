@@ -1,0 +1,13 @@
+//! The Rust examples of the README and the guide, compiled and run as doc tests.
+//!
+//! The program of this package is what `cargo xtask bench` measures.
+
+#[cfg(doctest)]
+mod guide {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/src/problems.md")]
+    struct Problems;
+    #[doc = include_str!("../../../docs/src/checkpoints.md")]
+    struct Checkpoints;
+}

@@ -1,0 +1,103 @@
+//! Whole runs: instructions for each evaluation, wall time, and what a second thread brings.
+
+use crate::Said;
+use anyhow::Result;
+use bilevo::config::Target;
+use bilevo::{BilevelProblem, Config, Engine, Level, ProblemSpec, Report, Serial, Threads, problems, run};
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// A run of fixed length: no target, no standstill, so that twice the evaluations are twice the work.
+pub(crate) fn engine(method: &str, problem: &str, dims: (usize, usize), upper_evals: u64) -> Result<Said> {
+    let problem = problems::problem(problem, Some(dims))?;
+    let mut config = Config::named(method)?;
+    config.stop.target = Target::Off;
+    config.stop.upper_window = Some(1_000_000_000);
+    config.stop.max_upper_evals = Some(upper_evals);
+    let engine = Engine::new(problem.spec().clone(), config, 1)?;
+    Ok(counts(&run(engine, &mut Serial::new(problem), &mut [])?))
+}
+
+/// Runs with the seeds from 1 on and the method's own stop rules.
+pub(crate) fn solve(method: &str, problem: &str, seeds: u64) -> Result<Said> {
+    let problem = problems::problem(problem, None)?;
+    let start = Instant::now();
+    for seed in 1..=seeds {
+        let engine = Engine::new(problem.spec().clone(), Config::named(method)?, seed)?;
+        run(engine, &mut Serial::new(&*problem), &mut [])?;
+    }
+    Ok(vec![("seconds", start.elapsed().as_secs_f64())])
+}
+
+fn counts(report: &Report) -> Said {
+    let evaluations = report.summary.evaluations;
+    vec![("upper", evaluations.upper as f64), ("lower", evaluations.lower as f64), ("seconds", report.seconds)]
+}
+
+/// The same run on one thread and on two, with evaluations of 1 ms: once they keep a processor
+/// busy, once they wait as for another program, which shows how the work is shared even when other
+/// programs use the processors.
+pub(crate) fn threads() -> Result<Said> {
+    let millisecond = Duration::from_millis(1);
+    let problem = problems::problem("smd1", None)?;
+    let mut slow = Slow { problem, delay: Delay::Work { rounds: rounds_in(millisecond) } };
+    let (one, two) = (slow.seconds(1)?, slow.seconds(2)?);
+    slow.delay = Delay::Wait(millisecond);
+    Ok(vec![("one", one), ("two", two), ("one_waiting", slow.seconds(1)?), ("two_waiting", slow.seconds(2)?)])
+}
+
+/// A problem that takes its time before it answers.
+struct Slow {
+    problem: problems::BoxedProblem,
+    delay: Delay,
+}
+
+enum Delay {
+    /// Takes processor time, however long that is on the clock.
+    Work { rounds: u64 },
+    /// Takes time on the clock.
+    Wait(Duration),
+}
+
+impl Slow {
+    /// Wall time of a run on a number of threads.
+    fn seconds(&self, threads: usize) -> Result<f64> {
+        let mut config = Config::named("bl-cma-es")?;
+        config.stop.max_lower_evals = Some(1500);
+        let engine = Engine::new(self.spec().clone(), config, 1)?;
+        Ok(run(engine, &mut Threads::new(self, threads)?, &mut [])?.seconds)
+    }
+}
+
+impl BilevelProblem for Slow {
+    fn spec(&self) -> &ProblemSpec {
+        self.problem.spec()
+    }
+
+    fn evaluate(&self, level: Level, x: &[f64], y: &[f64], constraints: &mut Vec<f64>) -> Result<f64, String> {
+        match self.delay {
+            Delay::Work { rounds } => {
+                black_box(work(rounds));
+            }
+            Delay::Wait(time) => std::thread::sleep(time),
+        }
+        self.problem.evaluate(level, x, y, constraints)
+    }
+}
+
+/// Arithmetic that cannot be shortened.
+fn work(rounds: u64) -> u64 {
+    (0..rounds).fold(black_box(1), |sum: u64, i| black_box(sum.wrapping_mul(6_364_136_223_846_793_005) ^ i))
+}
+
+/// Rounds of work that take about `time` on this machine: the best of several tries.
+fn rounds_in(time: Duration) -> u64 {
+    const ROUNDS: u64 = 200_000;
+    let tries = (0..10).map(|_| {
+        let start = Instant::now();
+        black_box(work(ROUNDS));
+        start.elapsed()
+    });
+    let best = tries.min().unwrap_or(time).as_secs_f64().max(1e-9);
+    (ROUNDS as f64 * time.as_secs_f64() / best) as u64
+}

@@ -1,0 +1,191 @@
+//! Checks the `bilevo ...` command lines shown in the README, CONTRIBUTING and the guide.
+//!
+//! Only lines in `sh` blocks count. They are run for real, one file after the other, each file in a
+//! folder of its own, so that a line may use what an earlier one wrote. A `toml` block that starts
+//! with the comment `# NAME.toml` is put there under that name. Commands that would take minutes are
+//! only read, with `--help` appended: an unknown command, option or value still fails.
+
+use crate::markdown::{Line, files, lines};
+use crate::shell::{Output, cargo, output, succeed};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Commands that take too long to run.
+const READ: [&str; 1] = ["reproduce"];
+
+/// How many command lines were looked at.
+#[derive(Default)]
+pub(crate) struct Counts {
+    /// Run for real.
+    pub(crate) run: usize,
+    /// Read only.
+    pub(crate) read: usize,
+}
+
+/// Checks every command line.
+pub(crate) fn check() -> Result<Counts, String> {
+    // the profile that the tests have built already
+    succeed(&mut cargo(&["build", "--quiet", "--locked", "--profile", "test", "-p", "bilevo-cli"]))?;
+    let mut counts = Counts::default();
+    let mut wrong = Vec::new();
+    for file in files()?.iter().filter(|f| shows_commands(f)) {
+        let shown = file.strip_prefix(crate::root()).unwrap_or(file).display().to_string();
+        let lines = lines(file)?;
+        let folder = Scratch::new(&shown)?;
+        for (name, text) in example_files(&lines) {
+            std::fs::write(folder.0.join(&name), text).map_err(|e| format!("{name}: {e}"))?;
+        }
+        for (number, words) in command_lines(&lines) {
+            let real = words.first().is_some_and(|w| !READ.contains(&w.as_str()));
+            *(if real { &mut counts.run } else { &mut counts.read }) += 1;
+            if let Err(reason) = try_line(&words, real, &folder.0) {
+                wrong.push(format!("{shown}:{number}: bilevo {}\n{reason}", words.join(" ")));
+            }
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(wrong.join("\n"));
+    }
+    if counts.run == 0 { Err("no command line was found".into()) } else { Ok(counts) }
+}
+
+fn shows_commands(file: &Path) -> bool {
+    let root = crate::root();
+    file.starts_with(root.join("docs/src")) || ["README.md", "CONTRIBUTING.md"].iter().any(|f| *file == root.join(f))
+}
+
+fn try_line(words: &[String], real: bool, folder: &Path) -> Result<(), String> {
+    let mut command = Command::new(program());
+    command.args(words).current_dir(folder);
+    if !real {
+        command.arg("--help");
+    }
+    let Output { stderr, code, .. } = output(&mut command)?;
+    match code {
+        // 1 = finished without meeting the target: the line itself is fine
+        Some(0 | 1) => Ok(()),
+        Some(code) => Err(format!("exit code {code}: {}", stderr.trim())),
+        None => Err("ended by a signal".into()),
+    }
+}
+
+/// The program just built: a neighbour of this one.
+fn program() -> PathBuf {
+    let name = format!("bilevo{}", std::env::consts::EXE_SUFFIX);
+    std::env::current_exe().map(|p| p.with_file_name(&name)).unwrap_or_else(|_| PathBuf::from(name))
+}
+
+/// The command lines of a file, as words behind `bilevo`, with their line numbers.
+fn command_lines(lines: &[Line]) -> Vec<(usize, Vec<String>)> {
+    let mut found = Vec::new();
+    let mut open: Option<(usize, String)> = None;
+    for line in lines.iter().filter(|l| l.fence.as_deref() == Some("sh")) {
+        let text = line.text.trim();
+        let (number, before) = open.take().unwrap_or((line.number, String::new()));
+        let whole = format!("{before}{text}");
+        match whole.strip_suffix('\\') {
+            Some(start) => open = Some((number, start.to_string())),
+            None => found.extend(arguments(&whole).map(|words| (number, words))),
+        }
+    }
+    found
+}
+
+/// The `toml` blocks that name themselves in their first line, with their text.
+fn example_files(lines: &[Line]) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    let (mut before, mut named) = (0, false);
+    for line in lines.iter().filter(|l| l.fence.as_deref() == Some("toml")) {
+        if line.number != before + 1 {
+            let name = line.text.strip_prefix("# ").filter(|name| name.ends_with(".toml"));
+            named = name.is_some();
+            found.extend(name.map(|name| (name.to_string(), String::new())));
+        }
+        before = line.number;
+        if let Some((_, text)) = found.last_mut().filter(|_| named) {
+            text.push_str(&line.text);
+            text.push('\n');
+        }
+    }
+    found
+}
+
+/// The arguments of a line that calls bilevo, directly or through `cargo run`.
+fn arguments(line: &str) -> Option<Vec<String>> {
+    let rest = ["bilevo ", "cargo run --release -- ", "cargo run -- "].iter().find_map(|p| line.strip_prefix(p))?;
+    Some(split(rest))
+}
+
+/// Words of a shell line up to a comment, a pipe or a redirection; quotes keep blanks together.
+fn split(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    for c in line.chars() {
+        match (quote, c) {
+            (Some(q), c) if c == q => quote = None,
+            (Some(_), c) => word.get_or_insert_default().push(c),
+            (None, '"' | '\'') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None, '|' | '>' | ';' | '&') => break,
+            (None, '#') if word.is_none() => break,
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (None, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// A folder that is removed when it goes out of scope.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Result<Self, String> {
+        let name: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
+        let path = std::env::temp_dir().join(format!("bilevo-commands-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        Ok(Scratch(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Leaving a temporary folder behind does no harm.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::markdown::parse;
+
+    #[test]
+    fn blocks_that_name_themselves_become_files() {
+        let page = "```toml\n# a.toml\nx = 1\n```\n```toml\ny = 2\n```\n```toml\n# b.toml\n```";
+        let expected = [("a.toml", "# a.toml\nx = 1\n"), ("b.toml", "# b.toml\n")];
+        assert_eq!(example_files(&parse(page)), expected.map(|(name, text)| (name.to_string(), text.to_string())));
+    }
+
+    #[test]
+    fn long_lines_may_be_continued() {
+        let found = command_lines(&parse("```sh\nbilevo solve \\\n  smd1\n```\n```text\nbilevo no\n```"));
+        assert_eq!(found, [(2, vec!["solve".to_string(), "smd1".to_string()])]);
+    }
+
+    #[test]
+    fn words_are_split_as_a_shell_does() {
+        assert_eq!(split("eval smd1 --x \"0 1\"  # words"), ["eval", "smd1", "--x", "0 1"]);
+        assert_eq!(split("solve smd1 --format json > out.json"), ["solve", "smd1", "--format", "json"]);
+        assert_eq!(split("solve '' a#b | jq ."), ["solve", "", "a#b"]);
+    }
+
+    #[test]
+    fn only_lines_that_call_bilevo_count() {
+        assert_eq!(arguments("cargo run --release -- solve smd1"), Some(vec!["solve".into(), "smd1".into()]));
+        assert_eq!(arguments("cargo xtask test"), None);
+    }
+}

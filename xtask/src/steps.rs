@@ -1,0 +1,185 @@
+//! The steps of `cargo xtask test`, cheapest first; the first failure ends them.
+
+use crate::shell::{cargo, exists, install_packages, output, succeed};
+use crate::{commands, links};
+use std::io::IsTerminal;
+use std::time::Instant;
+
+/// What a step left behind.
+enum Done {
+    /// It passed; a few words about what it looked at.
+    Passed(String),
+    /// An optional part is absent on this machine.
+    NotRun(String),
+}
+
+type Outcome = Result<Done, String>;
+
+struct Step {
+    name: &'static str,
+    about: &'static str,
+    run: fn() -> Outcome,
+}
+
+const STEPS: [Step; 8] = [
+    Step { name: "format", about: "the code is formatted", run: format_check },
+    Step { name: "links", about: "links in Markdown files lead somewhere", run: links_check },
+    Step { name: "clippy", about: "no warnings from the compiler or clippy", run: clippy },
+    Step { name: "docs", about: "the reference builds without warnings", run: docs },
+    Step { name: "browser", about: "a browser for the test of the report", run: browser },
+    Step { name: "tests", about: "all tests", run: tests },
+    Step { name: "doctests", about: "examples in the reference, the README and the guide", run: doctests },
+    Step { name: "commands", about: "command lines shown in the README and the guide", run: commands_check },
+];
+
+/// Runs the steps named, or all of them. False if one failed.
+pub(crate) fn run(args: &[&str]) -> Result<bool, String> {
+    if args == ["--list"] {
+        STEPS.iter().for_each(|s| println!("{:<10} {}", s.name, s.about));
+        return Ok(true);
+    }
+    if let Some(unknown) = args.iter().find(|a| STEPS.iter().all(|s| s.name != **a)) {
+        return Err(format!("there is no step `{unknown}`\nhint: `cargo xtask test --list` shows all"));
+    }
+    let chosen = STEPS.iter().filter(|s| args.is_empty() || args.contains(&s.name));
+    let (mut passed, mut failed, mut not_run) = (0, 0, 0);
+    for step in chosen {
+        let start = Instant::now();
+        if std::io::stdout().is_terminal() {
+            // overwritten by the step's line
+            eprint!("{:<10} ...\r", step.name);
+        }
+        let result = (step.run)();
+        let seconds = start.elapsed().as_secs_f64();
+        match result {
+            Ok(Done::Passed(words)) => {
+                passed += 1;
+                println!("{:<10} passed   {seconds:>6.1} s  {words}", step.name);
+            }
+            Ok(Done::NotRun(reason)) => {
+                not_run += 1;
+                println!("{:<10} not run  {seconds:>6.1} s  {reason}", step.name);
+            }
+            Err(reason) => {
+                failed += 1;
+                println!("{:<10} FAILED   {seconds:>6.1} s\n\n{reason}\n", step.name);
+                println!("This step alone: cargo xtask test {}", step.name);
+                break;
+            }
+        }
+    }
+    let rest = if not_run > 0 { format!(", {not_run} not run") } else { String::new() };
+    println!("{passed} passed, {failed} failed{rest}");
+    Ok(failed == 0)
+}
+
+/// Whether nothing may be left out and what is missing may be installed.
+fn on_ci() -> bool {
+    std::env::var_os("CI").is_some_and(|v| !v.is_empty() && v != "false" && v != "0")
+}
+
+fn passed(words: impl Into<String>) -> Outcome {
+    Ok(Done::Passed(words.into()))
+}
+
+/// A part of the Rust tool chain, installed if allowed.
+fn component(subcommand: &str, name: &str) -> Result<(), String> {
+    let there = || output(&mut cargo(&[subcommand, "--version"])).is_ok_and(|o| o.code == Some(0));
+    if there() {
+        return Ok(());
+    }
+    if on_ci() && exists("rustup") {
+        succeed(std::process::Command::new("rustup").args(["component", "add", name]))?;
+    }
+    if there() { Ok(()) } else { Err(format!("{name} is not installed\nhint: rustup component add {name}")) }
+}
+
+fn format_check() -> Outcome {
+    component("fmt", "rustfmt")?;
+    succeed(&mut cargo(&["fmt", "--all", "--check"])).map_err(|e| format!("{e}\nhint: cargo fmt --all"))?;
+    passed("")
+}
+
+fn links_check() -> Outcome {
+    links::check().and_then(|(files, links)| passed(format!("{links} links in {files} files")))
+}
+
+fn clippy() -> Outcome {
+    component("clippy", "clippy")?;
+    succeed(&mut cargo(&["clippy", "--quiet", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]))?;
+    passed("")
+}
+
+fn docs() -> Outcome {
+    // The program and the library share the name `bilevo`, so only libraries have pages.
+    let mut command = cargo(&["doc", "--quiet", "--workspace", "--no-deps", "--lib", "--locked"]);
+    succeed(command.env("RUSTDOCFLAGS", "-D warnings"))?;
+    passed("")
+}
+
+/// Names under which the test of the report looks for Chromium, unless `BILEVO_BROWSER` names it.
+const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+
+fn browser() -> Outcome {
+    let named = std::env::var("BILEVO_BROWSER").ok();
+    let found = || named.as_deref().into_iter().chain(BROWSERS).find(|b| exists(b));
+    if found().is_none() && on_ci() {
+        install_packages(&["chromium"])?;
+    }
+    match found() {
+        Some(name) => passed(name),
+        None if on_ci() => Err("no Chromium could be installed\nhint: apt-get install -y chromium".into()),
+        None => Ok(Done::NotRun("no Chromium here: the test of the report in a browser is left out".into())),
+    }
+}
+
+fn tests() -> Outcome {
+    let mut args = vec!["test", "--workspace", "--all-targets", "--locked", "--no-fail-fast"];
+    if on_ci() {
+        args.extend(["--", "--include-ignored"]);
+    }
+    counted(&succeed(&mut cargo(&args))?.stdout)
+}
+
+fn doctests() -> Outcome {
+    counted(&succeed(&mut cargo(&["test", "--workspace", "--doc", "--locked", "--no-fail-fast"]))?.stdout)
+}
+
+/// The number of tests that ran. None at all means that the step looked at nothing.
+fn counted(stdout: &str) -> Outcome {
+    let count = |what: &str| -> u64 {
+        let marker = format!(" {what}");
+        let results = stdout.lines().filter(|line| line.starts_with("test result:"));
+        results.filter_map(|line| line.split(&marker).next()?.split_whitespace().last()?.parse::<u64>().ok()).sum()
+    };
+    match (count("passed"), count("ignored")) {
+        (0, _) => Err("no test ran".into()),
+        (n, 0) => passed(format!("{n} tests")),
+        (n, ignored) => passed(format!("{n} tests, {ignored} ignored")),
+    }
+}
+
+fn commands_check() -> Outcome {
+    let counts = commands::check()?;
+    passed(format!("{} run, {} read", counts.run, counts.read))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_are_counted_over_all_programs() {
+        let stdout = "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured\nnoise\n\
+                      test result: ok. 4 passed; 0 failed; 0 ignored; 0 measured";
+        assert!(matches!(counted(stdout), Ok(Done::Passed(words)) if words == "7 tests, 1 ignored"));
+        assert!(counted("test result: ok. 0 passed; 0 failed; 0 ignored").is_err());
+    }
+
+    #[test]
+    fn step_names_are_unique() {
+        for (i, step) in STEPS.iter().enumerate() {
+            assert!(STEPS[..i].iter().all(|s| s.name != step.name), "{}", step.name);
+        }
+    }
+}
