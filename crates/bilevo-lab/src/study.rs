@@ -216,6 +216,7 @@ fn pair(id: &str, part: Part, base: &str, on: &str, problems: Vec<String>) -> Co
             reference: cr.clone(),
             base: base.into(),
             problems,
+            suite: on.into(),
         },
         published_as: Some(cr),
     }
@@ -232,6 +233,7 @@ fn ablation() -> Comparison {
             reference: methods[0].into(),
             base: "tlea-cma-es".into(),
             problems: smd(),
+            suite: "SMD1–12".into(),
         },
         published_as: None,
     }
@@ -257,6 +259,7 @@ fn cap_control() -> Comparison {
             reference: "cr-bl-cma-es".into(),
             base: "bl-cma-es".into(),
             problems: smd(),
+            suite: "SMD1–12".into(),
         },
         published_as: None,
     }

@@ -8,6 +8,9 @@ use super::groups::{Group, Measure, find};
 use super::{Cell, Mark, Table, Tally};
 use crate::stats::{self, SIGNIFICANCE};
 
+/// With fewer runs on each side no difference can be significant at 0.05.
+pub const FEWEST_RUNS: usize = 4;
+
 /// Which methods a table compares on which problems.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
@@ -21,6 +24,8 @@ pub struct Layout {
     pub base: String,
     /// Problems.
     pub problems: Vec<String>,
+    /// What the problems are called together.
+    pub suite: String,
 }
 
 /// The verdict on the reference against a method in one column.
@@ -87,8 +92,8 @@ fn note(layout: &Layout, groups: &[Group<'_>]) -> String {
         "Medians of {runs} runs; accuracies below 1E-06 are shown as 1E-06. Rank-sum test at {SIGNIFICANCE} against {}: + it is better, ≈ no difference, − it is worse. R_rs: saving of FEs_t against {}.",
         layout.reference, layout.base
     );
-    if high < 4 {
-        note.push_str(" With fewer than 4 runs on each side the test cannot find a difference.");
+    if high < FEWEST_RUNS {
+        note.push_str(&format!(" With fewer than {FEWEST_RUNS} runs on each side the test cannot find a difference."));
     }
     note
 }
