@@ -31,7 +31,7 @@ pub fn savings(layout: &Layout, published_as: Option<&str>, groups: &[Group<'_>]
     let published = |p: &str| published::find(published_as?, p)?.saving;
     let average = paper::average_saving(layout, &layout.reference, groups)?;
     Some(Bars {
-        title: format!("Saving: {}", layout.title),
+        title: format!("Saving of {}, {}", layout.reference, layout.suite),
         values: layout.problems.iter().map(|p| (p.clone(), published(p), measured(p))).collect(),
         line: Some((average, format!("average {average:.1} %"))),
         unit: Unit::Percent,
@@ -46,7 +46,7 @@ pub fn model_accuracy(layout: &Layout, groups: &[Group<'_>]) -> Option<Bars> {
     let published = |p: &str| if with_numbers { published::model_accuracy(p) } else { None };
     let values: Vec<_> = layout.problems.iter().map(|p| (p.clone(), published(p), measured(p))).collect();
     values.iter().any(|(_, _, m)| m.is_some()).then(|| Bars {
-        title: format!("Model accuracy: {}", layout.title),
+        title: format!("Model accuracy of {}, {}", layout.reference, layout.suite),
         values,
         line: Some((published::MODEL_ACCURACY_ON_MOST, "0.8: published for most problems".into())),
         unit: Unit::Share,
@@ -62,14 +62,14 @@ impl Bars {
         self.legend(&mut scene);
         let frame = self.frame(width, height);
         frame.draw_y(&mut scene);
-        let slot = (frame.width / self.values.len().max(1) as f64).min(110.0);
+        let slot = (frame.width / self.values.len().max(1) as f64).min(150.0);
         for (k, (problem, published, measured)) in self.values.iter().enumerate() {
             let left = frame.left + slot * k as f64;
             self.bar(&mut scene, &frame, (left + slot * 0.12, slot * 0.36), (problem, "published", *published), true);
             self.bar(&mut scene, &frame, (left + slot * 0.52, slot * 0.36), (problem, "measured", *measured), false);
             // A letter is about six pixels wide.
             let shown: String = problem.chars().take((slot / 6.0) as usize + 1).collect();
-            scene.text((left + slot / 2.0, frame.bottom() + 15.0), 11.0, Anchor::Middle, Ink::Muted, shown);
+            scene.text((left + slot / 2.0, frame.bottom() + 15.0), 10.0, Anchor::Middle, Ink::Muted, shown);
         }
         if let Some((value, name)) = &self.line {
             let (_, y) = frame.at(0.0, *value);
