@@ -107,6 +107,8 @@ pub fn comparisons(parts: &[Part]) -> Vec<Comparison> {
     }
     all.push(pair("tp", Part::Tp, "tlea-cma-es", "TP1–10", tp()));
     all.push(ablation());
+    all.push(ablation_pair("v1", "tlea-cma-es-random"));
+    all.push(ablation_pair("v2", "cr-tlea-cma-es-no-resample"));
     all.push(literal("bl-cma-es"));
     all.push(literal("tlea-cma-es"));
     all.push(cap_control());
@@ -179,8 +181,8 @@ impl Comparison {
 
     /// Accuracy of the ranking model by problem, likewise.
     pub fn model_accuracy(&self, groups: &[Group<'_>]) -> Option<bars::Bars> {
-        self.published_as.as_ref()?;
-        bars::model_accuracy(&self.layout, groups)
+        let own = self.published_as.is_some() && BASES.contains(&self.layout.base.as_str());
+        own.then(|| bars::model_accuracy(&self.layout, groups)).flatten()
     }
 
     /// Every figure with a name for its file.
@@ -237,6 +239,17 @@ fn ablation() -> Comparison {
         },
         published_as: None,
     }
+}
+
+/// What the full version saves against one of its ablations.
+fn ablation_pair(name: &str, ablation: &str) -> Comparison {
+    let mut comparison = pair(&format!("ablation-{name}"), Part::Ablation, "tlea-cma-es", "SMD1–12", smd());
+    let layout = &mut comparison.layout;
+    layout.title = format!("{} against {ablation} (ablation {name}), SMD1–12", layout.reference);
+    layout.suite = format!("SMD1–12, against {name}");
+    layout.base = ablation.into();
+    layout.methods[0] = ablation.into();
+    comparison
 }
 
 fn literal(base: &str) -> Comparison {

@@ -28,7 +28,7 @@ enum Unit {
 /// Savings (R_rs) of a comparison's reference by problem; none if nothing was measured.
 pub fn savings(layout: &Layout, published_as: Option<&str>, groups: &[Group<'_>]) -> Option<Bars> {
     let measured = |p: &str| paper::saving(find(groups, &layout.reference, p)?, find(groups, &layout.base, p)?);
-    let published = |p: &str| published::find(published_as?, p)?.saving;
+    let published = |p: &str| published::saving(published_as?, &layout.base, p);
     let average = paper::average_saving(layout, &layout.reference, groups)?;
     Some(Bars {
         title: format!("Saving of {}, {}", layout.reference, layout.suite),

@@ -96,10 +96,12 @@ impl Finding {
 /// As printed in the paper where it prints one, else the mean of its lines.
 fn published_average(layout: &Layout, method: &str) -> Option<f64> {
     let suite: String = layout.problems.first()?.chars().take_while(|c| c.is_alphabetic()).collect();
-    published::average_saving(method, &suite).or_else(|| {
-        let lines: Vec<f64> = layout.problems.iter().filter_map(|p| published::find(method, p)?.saving).collect();
-        (!lines.is_empty()).then(|| lines.iter().sum::<f64>() / lines.len() as f64)
-    })
+    let printed = published::average_saving(method, &suite);
+    if printed.is_some() && method.strip_prefix("cr-") == Some(&layout.base) {
+        return printed;
+    }
+    let lines: Vec<f64> = layout.problems.iter().filter_map(|p| published::saving(method, &layout.base, p)).collect();
+    (!lines.is_empty()).then(|| lines.iter().sum::<f64>() / lines.len() as f64)
 }
 
 fn fewest_runs(layout: &Layout, groups: &[Group<'_>]) -> usize {
@@ -168,7 +170,7 @@ fn problem_line(layout: &Layout, published_as: &str, problem: &str, groups: &[Gr
         Cell::sci(published),
         Cell::sci(total),
         ratio(total, published),
-        Cell::fixed(line.and_then(|l| l.saving), 1),
+        Cell::fixed(published::saving(published_as, &layout.base, problem), 1),
         Cell::fixed(paper::saving(method, base), 1),
         symbol(published_mark),
         symbol(mark),
