@@ -15,13 +15,15 @@
 //! ```
 
 mod columns;
+mod error;
 mod file;
 mod trace;
 
+pub use error::StoreError;
 pub use file::WriterLock;
 
 use crate::row::{RunRow, TracePoint};
-use rusqlite::{Connection, ErrorCode, OpenFlags, params};
+use rusqlite::{Connection, OpenFlags, params};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -312,100 +314,4 @@ fn keep_newest(rows: &mut Vec<(i64, RunRow)>) {
         }
     }
     rows.retain(|(_, row)| newest.get(&cell(row)).is_none_or(|(_, wanted)| *wanted == origin(row)));
-}
-
-/// Why a store could not be opened, read or written.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StoreError {
-    /// No such file.
-    #[error("there is no store `{}`\nhint: `bilevo experiment run … --store FILE` makes one", .path.display())]
-    Missing {
-        /// The path asked for.
-        path: PathBuf,
-    },
-    /// Some other file.
-    #[error("`{}` is not a bilevo store: {found}\nhint: give a path where there is no file yet; this one is left as it is", .path.display())]
-    NotAStore {
-        /// The file.
-        path: PathBuf,
-        /// What it is instead.
-        found: &'static str,
-    },
-    /// Made by a newer version.
-    #[error("`{}` has store format {found}, this version knows formats up to {known}\nhint: update bilevo, or use another store", .path.display())]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its format.
-        found: u32,
-        /// The newest format known here.
-        known: u32,
-    },
-    /// Truncated or overwritten.
-    #[error("the store `{}` is damaged: {detail}\nhint: restore it from a copy, or move it away and run the grid again", .path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What was found.
-        detail: String,
-    },
-    /// Another process writes.
-    #[error("another process{} is writing to `{}`\nhint: wait for it to end, or use another store", .process.map(|p| format!(" ({p})")).unwrap_or_default(), .path.display())]
-    Busy {
-        /// The file.
-        path: PathBuf,
-        /// The other process.
-        process: Option<u32>,
-    },
-    /// No space left.
-    #[error("no space is left for the store `{}`; what was written before is safe\nhint: make room and run the same command again, it continues", .path.display())]
-    Full {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The operating system refused.
-    #[error("cannot use `{}`: {source}", .path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Its reason.
-        source: std::io::Error,
-    },
-    /// Anything else SQLite says.
-    #[error("cannot use the store `{}`: {source}", .path.display())]
-    Sqlite {
-        /// The file.
-        path: PathBuf,
-        /// Its reason.
-        source: rusqlite::Error,
-    },
-}
-
-impl StoreError {
-    fn sqlite(path: &Path, source: rusqlite::Error) -> StoreError {
-        let path = path.to_path_buf();
-        match source.sqlite_error_code() {
-            Some(ErrorCode::DiskFull) => StoreError::Full { path },
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-                StoreError::Damaged { path, detail: source.to_string() }
-            }
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy { path, process: None },
-            _ if matches!(
-                source,
-                rusqlite::Error::InvalidColumnType(..) | rusqlite::Error::FromSqlConversionFailure(..)
-            ) =>
-            {
-                StoreError::Damaged { path, detail: source.to_string() }
-            }
-            _ => StoreError::Sqlite { path, source },
-        }
-    }
-
-    fn io(path: &Path, source: std::io::Error) -> StoreError {
-        match source.kind() {
-            std::io::ErrorKind::StorageFull => StoreError::Full { path: path.to_path_buf() },
-            _ => StoreError::Io { path: path.to_path_buf(), source },
-        }
-    }
 }

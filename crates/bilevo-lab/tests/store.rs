@@ -153,6 +153,22 @@ fn filled(path: &Path, rows: u64) {
 }
 
 #[test]
+fn the_log_of_a_removed_store_stays_out_of_a_new_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, log) = (folder.path().join("a.db"), folder.path().join("a.db-wal"));
+    let mut store = Store::open(&path).unwrap();
+    store.insert(&row("m", "p", 1)).unwrap();
+    let left_by_a_kill = fs::read(&log).unwrap();
+    assert!(!left_by_a_kill.is_empty());
+    drop(store);
+    fs::remove_file(&path).unwrap();
+    fs::write(&log, left_by_a_kill).unwrap();
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.count().unwrap(), 0);
+    store.lock().unwrap();
+}
+
+#[test]
 fn a_newer_store_is_refused_untouched() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("new.db");

@@ -119,7 +119,7 @@ fn run_experiment(args: &RunArgs) -> anyhow::Result<Exit> {
     let path = args.store.clone().unwrap_or(by_name);
     grid.tasks()?;
     let mut store = Store::open(&path)?;
-    let stop = interrupt::flag()?;
+    let stop = interrupt::flag_saying("stopping; finished runs are in the store")?;
     let mut watch = Watch::new(args.format);
     let options = RunGridOptions {
         jobs: args.jobs.into(),

@@ -127,16 +127,22 @@ pub(super) fn create(path: &Path) -> Result<(), StoreError> {
         return Ok(());
     }
     let unfinished = beside(path, ".new");
-    for leftover in
-        [unfinished.clone(), beside(&unfinished, "-wal"), beside(&unfinished, "-shm"), beside(&unfinished, "-journal")]
-    {
-        match fs::remove_file(leftover) {
-            Err(e) if e.kind() != ErrorKind::NotFound => return Err(context(e)),
-            _ => {}
+    remove(&unfinished)?;
+    // What a removed store left behind: SQLite would play an old log into the new file.
+    for name in [&unfinished, path] {
+        for suffix in ["-wal", "-shm", "-journal"] {
+            remove(&beside(name, suffix))?;
         }
     }
     fill(&unfinished).map_err(|e| StoreError::sqlite(path, e))?;
     fs::rename(&unfinished, path).map_err(context)
+}
+
+fn remove(path: &Path) -> Result<(), StoreError> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != ErrorKind::NotFound => Err(StoreError::io(path, e)),
+        _ => Ok(()),
+    }
 }
 
 /// The mark comes before the WAL mode, so that it is in the file itself from the start; closing
