@@ -39,6 +39,17 @@ pub fn find(method: &str, problem: &str) -> Option<&'static Published> {
     all().iter().find(|p| p.method == method && p.problem == problem)
 }
 
+/// Published R_rs in percent of a method against a base: as printed where the paper prints it, else
+/// from the printed totals.
+pub fn saving(method: &str, base: &str, problem: &str) -> Option<f64> {
+    let line = find(method, problem)?;
+    if method.strip_prefix("cr-") == Some(base) {
+        return line.saving;
+    }
+    let base = find(base, problem)?.total();
+    Some(100.0 * (base - line.total()) / base)
+}
+
 /// Published average R_rs in percent of a method on a suite (`smd` or `tp`).
 pub fn average_saving(method: &str, suite: &str) -> Option<f64> {
     AVERAGES.lines().skip(1).find_map(|line| {

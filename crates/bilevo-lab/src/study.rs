@@ -5,7 +5,11 @@
 //! `-published` preset), a control that caps lower searches without any model, and
 //! `decision-making` with its misprint corrected.
 
-use crate::tables::paper::Layout;
+use crate::figures::{Scene, bars, convergence};
+use crate::grid::{Grid, GridError, Task};
+use crate::tables::groups::Group;
+use crate::tables::paper::{self, Layout};
+use crate::tables::{Table, against};
 
 /// A part of the study that can be run alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,7 +63,7 @@ pub const SMD_DIMS: (usize, usize) = (2, 3);
 pub const DIFFERENCES: [(&str, &str); 7] = [
     (
         "The model, as published and as it works",
-        "Taken to the letter, the paper's allocator trains on raw inputs whenever its pool is full and empties the pool afterwards; the model is then old by the time it is used and saves far less than the paper reports. The default here standardises the inputs and trains anew in every generation on the latest solutions. Both are in the tables: the preset to the letter has methods that end in -published.",
+        "Taken to the letter, the paper's allocator trains on raw inputs whenever its pool is full and empties the pool afterwards; the model is then old by the time it is used: it saves far less than the paper reports, or even costs more. The default here standardises the inputs and trains anew in every generation on the latest solutions. Both are in the tables: the preset to the letter has methods that end in -published.",
     ),
     (
         "The size of a population",
@@ -75,7 +79,7 @@ pub const DIFFERENCES: [(&str, &str); 7] = [
     ),
     (
         "A second basin on TP5",
-        "TP5 has a second basin at F = −2.48. A version that skips searches is greedier and ends there more often than its base.",
+        "TP5 has a second basin at F = −2.48. A version that skips searches is greedier and may end there where its base does not.",
     ),
     (
         "Decision making",
@@ -103,6 +107,8 @@ pub fn comparisons(parts: &[Part]) -> Vec<Comparison> {
     }
     all.push(pair("tp", Part::Tp, "tlea-cma-es", "TP1–10", tp()));
     all.push(ablation());
+    all.push(ablation_pair("v1", "tlea-cma-es-random"));
+    all.push(ablation_pair("v2", "cr-tlea-cma-es-no-resample"));
     all.push(literal("bl-cma-es"));
     all.push(literal("tlea-cma-es"));
     all.push(cap_control());
@@ -132,17 +138,87 @@ pub fn work(comparisons: &[Comparison]) -> Vec<Work> {
     list
 }
 
+/// The runs of some comparisons, seeds 1 to `runs`, seed by seed.
+///
+/// # Errors
+/// No runs, or more than anybody can wait for.
+pub fn tasks(comparisons: &[Comparison], runs: u64) -> Result<Vec<Task>, GridError> {
+    let mut tasks = Vec::new();
+    for work in work(comparisons) {
+        let mut grid = Grid::new([work.method], [work.problem]);
+        grid.dims = work.dims.into_iter().collect();
+        grid.runs = runs;
+        tasks.extend(grid.tasks()?);
+    }
+    tasks.sort_by_key(|task| task.seed);
+    Ok(tasks)
+}
+
+impl Comparison {
+    /// The published figures beside ours, where there are any, and the table in the paper's layout,
+    /// each with a name for its file. Tables without a line are left out.
+    pub fn tables(&self, groups: &[Group<'_>]) -> Vec<(String, Table)> {
+        let mut tables = vec![(self.id.clone(), paper::table(&self.layout, groups))];
+        if let Some(published_as) = &self.published_as {
+            let beside = against::problem_table(&self.layout, published_as, groups);
+            tables.insert(0, (format!("{}-published", self.id), beside));
+        }
+        tables.retain(|(_, table)| !table.is_empty());
+        tables
+    }
+
+    /// Convergence curves, one panel for each problem that was run.
+    pub fn panels(&self, groups: &[Group<'_>], points: usize) -> Vec<convergence::Panel> {
+        let panel = |p: &String| convergence::Panel::new(p, &self.layout.methods, groups, points);
+        self.layout.problems.iter().filter_map(panel).collect()
+    }
+
+    /// Savings by problem, published and ours; nothing where the same bars belong to a pair already.
+    pub fn savings(&self, groups: &[Group<'_>]) -> Option<bars::Bars> {
+        self.published_as.as_ref()?;
+        bars::savings(&self.layout, self.published_as.as_deref(), groups)
+    }
+
+    /// Accuracy of the ranking model by problem, likewise.
+    pub fn model_accuracy(&self, groups: &[Group<'_>]) -> Option<bars::Bars> {
+        let own = self.published_as.is_some() && BASES.contains(&self.layout.base.as_str());
+        own.then(|| bars::model_accuracy(&self.layout, groups)).flatten()
+    }
+
+    /// Every figure with a name for its file.
+    pub fn figures(&self, groups: &[Group<'_>]) -> Vec<(String, Scene)> {
+        let panels = self.panels(groups, convergence::POINTS);
+        let mut figures = Vec::new();
+        if !panels.is_empty() {
+            let sheet = convergence::sheet(&self.layout.title, &self.layout.methods, &panels);
+            figures.push((format!("{}-convergence", self.id), sheet));
+        }
+        let bars = [("savings", self.savings(groups)), ("model-accuracy", self.model_accuracy(groups))];
+        for (name, bars) in bars {
+            figures.extend(bars.map(|b| (format!("{}-{name}", self.id), b.scene())));
+        }
+        figures
+    }
+}
+
+/// One line for each comparison with published figures: do the conclusions hold?
+pub fn summary(comparisons: &[Comparison], groups: &[Group<'_>]) -> Table {
+    let published = comparisons.iter().filter_map(|c| Some((&c.layout, c.published_as.as_deref()?)));
+    against::summary(published, groups)
+}
+
 fn pair(id: &str, part: Part, base: &str, on: &str, problems: Vec<String>) -> Comparison {
     let cr = format!("cr-{base}");
     Comparison {
         id: format!("{id}-{base}"),
         part,
         layout: Layout {
-            title: format!("{base} and {cr} on {on}"),
+            title: format!("{cr} against {base}, {on}"),
             methods: vec![base.into(), cr.clone()],
             reference: cr.clone(),
             base: base.into(),
             problems,
+            suite: on.into(),
         },
         published_as: Some(cr),
     }
@@ -154,20 +230,32 @@ fn ablation() -> Comparison {
         id: "ablation".into(),
         part: Part::Ablation,
         layout: Layout {
-            title: "Ablation on SMD1–12: v1 random half, v2 without sampling again".into(),
+            title: "Ablation, SMD1–12: v1 random half, v2 without sampling again".into(),
             methods: methods.map(String::from).to_vec(),
             reference: methods[0].into(),
             base: "tlea-cma-es".into(),
             problems: smd(),
+            suite: "SMD1–12".into(),
         },
         published_as: None,
     }
 }
 
+/// What the full version saves against one of its ablations.
+fn ablation_pair(name: &str, ablation: &str) -> Comparison {
+    let mut comparison = pair(&format!("ablation-{name}"), Part::Ablation, "tlea-cma-es", "SMD1–12", smd());
+    let layout = &mut comparison.layout;
+    layout.title = format!("{} against {ablation} (ablation {name}), SMD1–12", layout.reference);
+    layout.suite = format!("SMD1–12, against {name}");
+    layout.base = ablation.into();
+    layout.methods[0] = ablation.into();
+    comparison
+}
+
 fn literal(base: &str) -> Comparison {
     let mut comparison = pair("literal", Part::Ablation, base, "SMD1–12", smd());
     let literal = format!("cr-{base}-published");
-    comparison.layout.title = format!("{base} and {literal} (the paper's text to the letter) on SMD1–12");
+    comparison.layout.title = format!("{literal} against {base}, SMD1–12 (the text to the letter)");
     comparison.layout.methods = vec![base.into(), literal.clone()];
     comparison.layout.reference = literal;
     comparison
@@ -179,11 +267,12 @@ fn cap_control() -> Comparison {
         id: "cap-control".into(),
         part: Part::Ablation,
         layout: Layout {
-            title: "Control on SMD1–12: lower searches capped, without and with the model".into(),
+            title: "Control, SMD1–12: lower searches capped, without and with the model".into(),
             methods: methods.map(String::from).to_vec(),
             reference: "cr-bl-cma-es".into(),
             base: "bl-cma-es".into(),
             problems: smd(),
+            suite: "SMD1–12".into(),
         },
         published_as: None,
     }
@@ -192,7 +281,7 @@ fn cap_control() -> Comparison {
 fn corrected_application() -> Comparison {
     let mut comparison =
         pair("corrected", Part::Applications, "tlea-cma-es", "decision-making", vec!["decision-making".into()]);
-    comparison.layout.title.push_str(", the misprint corrected");
+    comparison.layout.title.push_str(" (misprint corrected)");
     comparison.published_as = None;
     comparison
 }
@@ -215,6 +304,16 @@ mod tests {
         // TP and on three applications.
         assert_eq!(work.len(), 16 * 12 + 2 * 10 + 2 * 3);
         assert!(work.iter().all(|w| w.dims.is_some() == w.problem.starts_with("smd")));
+    }
+
+    #[test]
+    fn tasks_come_seed_by_seed_and_in_the_published_sizes() {
+        let tasks = tasks(&comparisons(&[Part::Smd, Part::Tp]), 2).unwrap();
+        assert_eq!(tasks.len(), 2 * (10 * 12 + 2 * 10));
+        assert!(tasks.is_sorted_by_key(|t| t.seed));
+        for (problem, dims) in [("smd1", (2, 3)), ("tp4", (2, 3)), ("tp9", (5, 5)), ("tp10", (10, 10))] {
+            assert!(tasks.iter().filter(|t| t.cell.problem == problem).all(|t| t.cell.dims == dims));
+        }
     }
 
     #[test]

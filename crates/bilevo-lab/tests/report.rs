@@ -8,6 +8,7 @@ use bilevo_lab::row::RunRow;
 use bilevo_lab::study::{self, Part};
 use bilevo_lab::tables::general::Options;
 use common::row;
+use std::sync::LazyLock;
 use std::time::Instant;
 
 fn page(rows: &[RunRow], comparisons: &[study::Comparison]) -> String {
@@ -88,6 +89,15 @@ fn names_are_harmless() {
     assert_eq!(html.matches("</script>").count(), 2);
 }
 
+/// Seconds this thread has worked, so that a busy machine makes no difference; where the system
+/// does not tell, seconds on the wall.
+fn seconds() -> f64 {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let schedule = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let worked = schedule.split_whitespace().next().and_then(|ns| ns.parse::<f64>().ok()).map(|ns| ns / 1e9);
+    worked.unwrap_or_else(|| START.elapsed().as_secs_f64())
+}
+
 #[test]
 fn ten_thousand_rows_make_a_small_page_quickly() {
     // Many runs of few groups, as usual, and one run of very many groups.
@@ -98,9 +108,9 @@ fn ten_thousand_rows_make_a_small_page_quickly() {
                 rows.extend((1..=seeds).map(|s| row(&format!("method-{method}"), &format!("problem-{problem}"), s)));
             }
         }
-        let started = Instant::now();
+        let started = seconds();
         let html = page(&rows, &[]);
-        let seconds = started.elapsed().as_secs_f64();
+        let seconds = seconds() - started;
         assert!(html.len() < 3_000_000, "{} bytes for {methods} x {problems} x {seeds}", html.len());
         assert!(seconds < 2.0, "{seconds} s for {methods} x {problems} x {seeds}");
     }

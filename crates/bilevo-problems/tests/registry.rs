@@ -107,9 +107,9 @@ fn unknown_names_get_a_suggestion() {
 fn illegal_sizes_are_refused_with_the_legal_ones() {
     let illegal = [(0, 0), (0, 3), (2, 0), (1, 3), (2, 1), (10, 5), (1_000_000_000, 1_000_000_000), (2, usize::MAX)];
     for name in names().filter(|name| name.starts_with("smd")) {
-        for dims in illegal.into_iter().chain([(usize::MAX, usize::MAX), (10_001, 10_000), (2, 10_001)]) {
+        for dims in illegal.into_iter().chain([(usize::MAX, usize::MAX), (1_001, 1_000), (2, 1_001)]) {
             let message = refusal(name, Some(dims));
-            assert!(message.contains("hint: legal sizes m+n are 2 <= m <= 10000"), "{message}");
+            assert!(message.contains("hint: legal sizes m+n are 2 <= m <= 1000"), "{message}");
         }
     }
     for (name, dims) in [("tp1", (2, 3)), ("tp9", (10, 10)), ("gold-mining", (0, 0))] {

@@ -1,6 +1,6 @@
 //! `bilevo experiment`: a grid of methods, problems and seeds in one store.
 
-use super::interrupt;
+use super::{interrupt, present};
 use crate::args::{Dims, Format};
 use crate::output::{self, say, warn};
 use crate::{Exit, settings, table};
@@ -29,6 +29,8 @@ pub(crate) struct Args {
 enum ExperimentCommand {
     Run(RunArgs),
     Status(StatusArgs),
+    Table(present::TableArgs),
+    Report(present::ReportArgs),
     Export(ExportArgs),
 }
 
@@ -36,6 +38,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     match &args.command {
         ExperimentCommand::Run(args) => run_experiment(args),
         ExperimentCommand::Status(args) => status(args),
+        ExperimentCommand::Table(args) => present::table(args),
+        ExperimentCommand::Report(args) => present::report(args),
         ExperimentCommand::Export(args) => export(args),
     }
 }
@@ -124,7 +128,7 @@ fn run_experiment(args: &RunArgs) -> anyhow::Result<Exit> {
         ..RunGridOptions::default()
     };
     let ended = run_grid(&grid, &mut store, options);
-    watch.bar.finish_and_clear();
+    watch.clear();
     let report = ended?;
     watch.written?;
     let GridReport { total, found, done, failed } = &report;
@@ -141,7 +145,7 @@ fn run_experiment(args: &RunArgs) -> anyhow::Result<Exit> {
 }
 
 /// Shows how a grid gets on: a line with the time left on a terminal, JSON lines on stdout if asked.
-struct Watch {
+pub(super) struct Watch {
     bar: ProgressBar,
     format: Format,
     written: std::io::Result<()>,
@@ -158,7 +162,7 @@ struct ProgressLine<'a> {
 }
 
 impl Watch {
-    fn new(format: Format) -> Self {
+    pub(super) fn new(format: Format) -> Self {
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(10));
         if let Ok(style) = ProgressStyle::with_template("{bar:20} {pos} of {len} runs{msg}") {
             bar.set_style(style);
@@ -166,7 +170,7 @@ impl Watch {
         Watch { bar, format, written: Ok(()) }
     }
 
-    fn show(&mut self, progress: &Progress<'_>) {
+    pub(super) fn show(&mut self, progress: &Progress<'_>) {
         let Progress { done, failed, total, elapsed, left, failure } = *progress;
         if let Some(FailedRun { key, message }) = failure {
             self.bar.suspend(|| warn(format_args!("{} failed: {message}", describe(key))));
@@ -181,6 +185,11 @@ impl Watch {
             let line = ProgressLine { done, failed, total, seconds, seconds_left, failure };
             self.written = json_line(&line);
         }
+    }
+
+    /// Takes the line away.
+    pub(super) fn clear(&self) {
+        self.bar.finish_and_clear();
     }
 }
 

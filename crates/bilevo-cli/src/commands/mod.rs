@@ -7,6 +7,9 @@ mod explain;
 mod interrupt;
 mod list;
 mod man;
+mod plot;
+mod present;
+mod reproduce;
 mod solve;
 mod solve_text;
 
@@ -21,6 +24,7 @@ pub(crate) enum Command {
     List(list::Args),
     Explain(explain::Args),
     Experiment(Box<experiment::Args>),
+    Reproduce(reproduce::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -33,7 +37,15 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         Command::List(args) => list::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Experiment(args) => experiment::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }
+}
+
+/// The command as typed, for a report that says how it was made; words with blanks in quotes.
+fn command_line() -> String {
+    let quoted = |word: String| if word.contains(char::is_whitespace) { format!("'{word}'") } else { word };
+    let words = std::env::args_os().skip(1).map(|word| quoted(word.to_string_lossy().into_owned()));
+    std::iter::once("bilevo".to_string()).chain(words).collect::<Vec<_>>().join(" ")
 }

@@ -1,5 +1,6 @@
 //! `bilevo solve`: starts or resumes one run, watches it and prints its result.
 
+use super::plot::Plot;
 use super::{interrupt, solve_text};
 use crate::args::{Format, SizeArgs, whole_number};
 use crate::output::{self, say};
@@ -65,6 +66,9 @@ pub(crate) struct Args {
     /// Write one JSON line for each generation
     #[arg(long, value_name = "FILE.jsonl")]
     trace: Option<PathBuf>,
+    /// Draw accuracy (or F) and the evaluations at both levels, from here on; as PNG if it ends so
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
     /// Text for people, JSON for programs
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -121,8 +125,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let trace = args.trace.as_deref().map(|path| TraceWriter::open(path, summary.generations));
     let mut trace = trace.transpose()?;
     let options = RunOptions { policy, saving, stop, ..RunOptions::default() };
-    let ended = watch(&mut run, &mut *evaluator(args, problem)?, &options, trace.as_mut());
+    let mut plot = args.plot.as_deref().map(Plot::new).transpose()?;
+    let ended = watch(&mut run, &mut *evaluator(args, problem)?, &options, trace.as_mut(), plot.as_mut());
     if let Some(Err(error)) = trace.map(TraceWriter::finish) {
+        output::warn(error);
+    }
+    if let Some(Err(error)) = plot.map(|plot| plot.finish(&run)) {
         output::warn(error);
     }
     match ended {
@@ -250,13 +258,13 @@ fn watch(
     evaluator: &mut dyn Evaluator,
     options: &RunOptions,
     trace: Option<&mut TraceWriter>,
+    plot: Option<&mut Plot>,
 ) -> Result<Report, RunError> {
     let budget = run.engine().config().check(run.engine().spec()).map_or(0, |settings| settings.budget.upper_evals);
     let mut progress = Progress::new(budget);
     let mut observers: Vec<&mut dyn Observer> = vec![&mut progress];
-    if let Some(trace) = trace {
-        observers.push(trace);
-    }
+    observers.extend(trace.map(|t| t as &mut dyn Observer));
+    observers.extend(plot.map(|p| p as &mut dyn Observer));
     let ended = run.go(evaluator, options, &mut observers);
     progress.clear();
     ended

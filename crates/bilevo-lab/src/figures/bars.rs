@@ -28,10 +28,10 @@ enum Unit {
 /// Savings (R_rs) of a comparison's reference by problem; none if nothing was measured.
 pub fn savings(layout: &Layout, published_as: Option<&str>, groups: &[Group<'_>]) -> Option<Bars> {
     let measured = |p: &str| paper::saving(find(groups, &layout.reference, p)?, find(groups, &layout.base, p)?);
-    let published = |p: &str| published::find(published_as?, p)?.saving;
+    let published = |p: &str| published::saving(published_as?, &layout.base, p);
     let average = paper::average_saving(layout, &layout.reference, groups)?;
     Some(Bars {
-        title: format!("Saving of {} against {}", layout.reference, layout.base),
+        title: format!("Saving of {}, {}", layout.reference, layout.suite),
         values: layout.problems.iter().map(|p| (p.clone(), published(p), measured(p))).collect(),
         line: Some((average, format!("average {average:.1} %"))),
         unit: Unit::Percent,
@@ -46,9 +46,9 @@ pub fn model_accuracy(layout: &Layout, groups: &[Group<'_>]) -> Option<Bars> {
     let published = |p: &str| if with_numbers { published::model_accuracy(p) } else { None };
     let values: Vec<_> = layout.problems.iter().map(|p| (p.clone(), published(p), measured(p))).collect();
     values.iter().any(|(_, _, m)| m.is_some()).then(|| Bars {
-        title: format!("Model accuracy of {}", layout.reference),
+        title: format!("Model accuracy of {}, {}", layout.reference, layout.suite),
         values,
-        line: Some((published::MODEL_ACCURACY_ON_MOST, "published: above 0.8 on most problems".into())),
+        line: Some((published::MODEL_ACCURACY_ON_MOST, "0.8: published for most problems".into())),
         unit: Unit::Share,
     })
 }
@@ -56,26 +56,27 @@ pub fn model_accuracy(layout: &Layout, groups: &[Group<'_>]) -> Option<Bars> {
 impl Bars {
     /// The figure.
     pub fn scene(&self) -> Scene {
-        let (width, height) = (680.0, 250.0);
+        let (width, height) = (540.0, 250.0);
         let mut scene = Scene::new(width, height, &self.title, self.description());
         scene.text((52.0, 18.0), 13.0, Anchor::Start, Ink::Text, &self.title);
         self.legend(&mut scene);
         let frame = self.frame(width, height);
         frame.draw_y(&mut scene);
-        let slot = frame.width / self.values.len().max(1) as f64;
+        let slot = (frame.width / self.values.len().max(1) as f64).min(150.0);
         for (k, (problem, published, measured)) in self.values.iter().enumerate() {
             let left = frame.left + slot * k as f64;
             self.bar(&mut scene, &frame, (left + slot * 0.12, slot * 0.36), (problem, "published", *published), true);
             self.bar(&mut scene, &frame, (left + slot * 0.52, slot * 0.36), (problem, "measured", *measured), false);
-            let shown: String = problem.chars().take(14).collect();
-            scene.text((left + slot / 2.0, frame.bottom() + 15.0), 10.5, Anchor::Middle, Ink::Muted, shown);
+            // A letter is about six pixels wide.
+            let shown: String = problem.chars().take((slot / 6.0) as usize + 1).collect();
+            scene.text((left + slot / 2.0, frame.bottom() + 15.0), 10.0, Anchor::Middle, Ink::Muted, shown);
         }
         if let Some((value, name)) = &self.line {
             let (_, y) = frame.at(0.0, *value);
             let points = vec![(frame.left, y), (frame.left + frame.width, y)];
             let ink = Ink::Text;
             scene.items.push(Item::Line { points, ink, width: 1.0, dashed: true, class: "level" });
-            scene.text((frame.left + frame.width, y - 4.0), 10.5, Anchor::End, Ink::Text, name);
+            scene.text((width - 14.0, 37.0), 11.0, Anchor::End, Ink::Muted, format!("- - {name}"));
         }
         let (_, zero) = frame.at(0.0, 0.0);
         scene.line(vec![(frame.left, zero), (frame.left + frame.width, zero)], Ink::Muted, 1.0, "frame");

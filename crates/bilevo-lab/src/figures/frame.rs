@@ -14,6 +14,9 @@ pub(crate) struct Frame {
     pub(crate) y: Axis,
 }
 
+/// Ticks along x and y, about.
+const X_TICKS: usize = 5;
+const Y_TICKS: usize = 6;
 /// Size of tick labels.
 const TICK: f64 = 11.0;
 
@@ -31,7 +34,7 @@ impl Frame {
     pub(crate) fn draw(&self, scene: &mut Scene) {
         scene.open("axes", None);
         self.draw_y(scene);
-        for (value, label) in self.x.ticks(5) {
+        for (value, label) in self.x.ticks(X_TICKS) {
             let (x, _) = self.at(value, 0.0);
             scene.line(vec![(x, self.top), (x, self.bottom())], Ink::Grid, 1.0, "grid");
             scene.text((x, self.bottom() + 15.0), TICK, Anchor::Middle, Ink::Muted, label);
@@ -42,7 +45,7 @@ impl Frame {
 
     /// Horizontal grid lines and their labels alone.
     pub(crate) fn draw_y(&self, scene: &mut Scene) {
-        for (value, label) in self.y.ticks(5) {
+        for (value, label) in self.y.ticks(Y_TICKS) {
             let (_, y) = self.at(0.0, value);
             scene.line(vec![(self.left, y), (self.left + self.width, y)], Ink::Grid, 1.0, "grid");
             scene.text((self.left - 6.0, y + 4.0), TICK, Anchor::End, Ink::Muted, label);

@@ -6,13 +6,16 @@
 //! sampled more coarsely the more there are, and what would still be too much is left out with a
 //! word about it.
 
+mod files;
 mod page;
+
+pub use files::{FilesError, write_files};
 
 use crate::figures::{bars, convergence};
 use crate::row::RunRow;
-use crate::study::Comparison;
+use crate::study::{self, Comparison};
 use crate::tables::groups::{self, Group};
-use crate::tables::{Table, against, general, paper};
+use crate::tables::{Table, against, general};
 
 /// What a report is made from.
 #[derive(Clone, Copy, Debug)]
@@ -90,40 +93,30 @@ struct Parts {
 }
 
 fn study_parts(input: &Input<'_>, groups: &[Group<'_>]) -> Parts {
-    let measured: Vec<&Comparison> =
-        input.comparisons.iter().filter(|c| !paper::table(&c.layout, groups).is_empty()).collect();
-    let with_published: Vec<(&Comparison, &str)> =
-        measured.iter().filter_map(|c| Some((*c, c.published_as.as_deref()?))).collect();
-    let points = points(measured.iter().map(|c| c.layout.methods.len() * c.layout.problems.len()).sum());
-    let curves =
-        measured.iter().map(|c| curves(&c.layout.title, &c.layout.methods, &c.layout.problems, groups, points));
-    let summary = against::summary(with_published.iter().map(|(c, as_)| (&c.layout, *as_)), groups);
-    let savings = measured.iter().filter_map(|c| bars::savings(&c.layout, c.published_as.as_deref(), groups));
-    let mut tables = Vec::new();
-    for comparison in &measured {
-        if let Some(published_as) = &comparison.published_as {
-            tables.push(against::problem_table(&comparison.layout, published_as, groups));
-        }
-        tables.push(paper::table(&comparison.layout, groups));
-    }
-    tables.retain(|t| !t.is_empty());
+    let all = input.comparisons;
+    let points = points(all.iter().map(|c| c.layout.methods.len() * c.layout.problems.len()).sum());
+    let curves = all.iter().map(|c| Curves {
+        title: c.layout.title.clone(),
+        methods: c.layout.methods.clone(),
+        panels: c.panels(groups, points),
+    });
     Parts {
-        tiles: with_published.iter().filter_map(|(c, as_)| tile(c, as_, groups)).collect(),
-        summary: Some(summary).filter(|t| !t.is_empty()),
+        tiles: all.iter().filter_map(|c| tile(c, groups)).collect(),
+        summary: Some(study::summary(all, groups)).filter(|t| !t.is_empty()),
         curves: curves.filter(|c| !c.panels.is_empty()).collect(),
-        savings: savings.collect(),
-        models: measured.iter().filter_map(|c| bars::model_accuracy(&c.layout, groups)).collect(),
-        tables,
+        savings: all.iter().filter_map(|c| c.savings(groups)).collect(),
+        models: all.iter().filter_map(|c| c.model_accuracy(groups)).collect(),
+        tables: all.iter().flat_map(|c| c.tables(groups)).map(|(_, table)| table).collect(),
         left_out: Vec::new(),
     }
 }
 
-fn tile(comparison: &Comparison, published_as: &str, groups: &[Group<'_>]) -> Option<Tile> {
-    let finding = against::Finding::of(&comparison.layout, published_as, groups);
-    let published = finding.published_saving.map_or_else(|| "nothing".into(), |p| format!("{p:.1} %"));
+fn tile(comparison: &Comparison, groups: &[Group<'_>]) -> Option<Tile> {
+    let finding = against::Finding::of(&comparison.layout, comparison.published_as.as_deref()?, groups);
+    let published = finding.published_saving.map_or_else(|| "nothing".into(), |p| format!("{p:.1}\u{a0}%"));
     Some(Tile {
         name: comparison.layout.title.clone(),
-        value: format!("{:.1} %", finding.saving?),
+        value: format!("{:.1}\u{a0}%", finding.saving?),
         detail: format!("average saving; published {published}"),
         verdict: finding.conclusion().word().to_string(),
     })
@@ -139,10 +132,11 @@ fn general_parts(input: &Input<'_>, groups: &[Group<'_>]) -> Result<Parts, Repor
         left_out.push(format!("Curves of {} further problems are left out.", problems.len() - shown));
         problems.truncate(shown);
     }
-    let mut methods_drawn = methods;
-    methods_drawn.truncate(CURVES);
-    let points = points(problems.len() * methods_drawn.len());
-    let curves = curves("All methods", &methods_drawn, &problems, groups, points);
+    let mut methods = methods;
+    methods.truncate(CURVES);
+    let points = points(problems.len() * methods.len());
+    let panels = problems.iter().filter_map(|p| convergence::Panel::new(p, &methods, groups, points)).collect();
+    let curves = Curves { title: "All methods".into(), methods, panels };
     if table.rows.len() > LINES {
         left_out.push(format!(
             "{} further lines of the table are left out; `bilevo experiment table` prints them.",
@@ -159,11 +153,6 @@ fn general_parts(input: &Input<'_>, groups: &[Group<'_>]) -> Result<Parts, Repor
         tables: vec![table],
         left_out,
     })
-}
-
-fn curves(title: &str, methods: &[String], problems: &[String], groups: &[Group<'_>], points: usize) -> Curves {
-    let panels = problems.iter().filter_map(|p| convergence::Panel::new(p, methods, groups, points)).collect();
-    Curves { title: title.to_string(), methods: methods.to_vec(), panels }
 }
 
 fn points(curves: usize) -> usize {

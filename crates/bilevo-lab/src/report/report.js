@@ -35,15 +35,15 @@
     const e = Math.floor(Math.log10(v) + 1e-9), m = Math.round(v / 10 ** e);
     return (m > 1 ? m + "×" : "") + "10" + superscript(e);
   };
-  const ticks = ([low, high], log) => {
+  const ticks = ([low, high], log, wanted) => {
     const list = [];
     if (!log) {
-      const rough = (high - low) / 5, base = 10 ** Math.floor(Math.log10(rough));
+      const rough = (high - low) / wanted, base = 10 ** Math.floor(Math.log10(rough));
       const step = [1, 2, 5, 10].map((m) => m * base).find((s) => s >= rough);
       for (let v = Math.ceil(low / step) * step; v <= high && list.length < 12; v += step) list.push(v);
       return list;
     }
-    const decades = Math.log10(high / low), stride = Math.max(1, Math.ceil(decades / 5));
+    const decades = Math.log10(high / low), stride = Math.max(1, Math.ceil(decades / wanted));
     const multiples = decades < 1 ? [1, 2, 3, 5, 7] : decades < 1.6 ? [1, 2, 5] : decades < 2.2 ? [1, 3] : [1];
     for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e++)
       if (e % stride === 0) multiples.forEach((m) => { const v = m * 10 ** e; if (v >= low && v <= high) list.push(v); });
@@ -65,12 +65,12 @@
     axes.replaceChildren();
     const line = (points, ink) => element(axes, "polyline", { class: "ln " + ink, points, fill: "none", "stroke-width": 1 });
     const label = (x, y, anchor, text) => element(axes, "text", { class: "fl ink-muted", x, y, "font-size": 11, "text-anchor": anchor }, text);
-    for (const v of ticks(s.yEnds, s.logY)) {
+    for (const v of ticks(s.yEnds, s.logY, 6)) {
       const y = s.y(v);
       line(`${left},${y} ${left + width},${y}`, "ink-grid");
       label(left - 6, y + 4, "end", s.logY ? power(v) : plain(v));
     }
-    for (const v of ticks(s.xEnds, s.logX)) {
+    for (const v of ticks(s.xEnds, s.logX, 5)) {
       const x = s.x(v);
       line(`${x},${top} ${x},${top + height}`, "ink-grid");
       label(x, top + height + 15, "middle", count(v));

@@ -1,7 +1,7 @@
 //! A table of any experiment: every method on every problem, with quartiles, expected running time
 //! and, against a chosen reference, marks and effect sizes.
 
-use super::groups::{Group, Measure, find, group, methods};
+use super::groups::{self, Group, Measure, find, group, methods};
 use super::{Cell, Mark, Table, Tally, sci};
 use crate::row::RunRow;
 use crate::stats::{self, RankSum, SIGNIFICANCE, Verdict};
@@ -47,9 +47,7 @@ pub fn table(rows: &[RunRow], options: &Options) -> Result<Table, TableError> {
             return Err(TableError::UnknownReference { name: name.clone(), known: known.join(", ") });
         }
     }
-    let accuracies = groups.iter().any(Group::has_accuracy);
-    let first = if accuracies { "Acc_u" } else { "F" };
-    let second = if accuracies { "Acc_l" } else { "f" };
+    let [first, second] = groups::value_titles(groups.iter());
     let mut columns = vec![
         "Problem",
         "Method",
@@ -136,12 +134,7 @@ fn verdict(test: &Option<(RankSum, f64)>) -> Option<Mark> {
 fn line(group: &Group<'_>, tests: &[Option<(RankSum, f64)>; 5], options: &Options) -> Vec<Cell> {
     let mut cells = vec![Cell::new(&group.problem), Cell::new(&group.method), Cell::new(group.rows.len().to_string())];
     for (measure, test) in Measure::ALL.into_iter().zip(tests) {
-        let value = match measure {
-            Measure::UpperAccuracy if !group.has_accuracy() => group.median_upper_value(),
-            Measure::LowerAccuracy if !group.has_accuracy() => group.median_lower_value(),
-            _ => group.median(measure),
-        };
-        cells.push(Cell::sci(value).marked(verdict(test)));
+        cells.push(Cell::sci(group.shown(measure)).marked(verdict(test)));
     }
     let quartiles = group.quartiles(Measure::TotalEvals);
     cells.push(Cell::new(quartiles.map_or_else(|| "–".into(), |(q1, q3)| format!("{} to {}", sci(q1), sci(q3)))));

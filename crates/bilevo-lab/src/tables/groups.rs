@@ -34,17 +34,6 @@ impl Measure {
     pub const ALL: [Measure; 5] =
         [Measure::UpperAccuracy, Measure::LowerAccuracy, Measure::UpperEvals, Measure::LowerEvals, Measure::TotalEvals];
 
-    /// Heading of its column.
-    pub fn title(self) -> &'static str {
-        match self {
-            Measure::UpperAccuracy => "Acc_u",
-            Measure::LowerAccuracy => "Acc_l",
-            Measure::UpperEvals => "FEs_u",
-            Measure::LowerEvals => "FEs_l",
-            Measure::TotalEvals => "FEs_t",
-        }
-    }
-
     fn of(self, row: &RunRow) -> Option<f64> {
         let floored = |a: f64| if a.is_finite() { a.max(ACCURACY_FLOOR) } else { NO_ANSWER };
         match self {
@@ -90,14 +79,13 @@ impl Group<'_> {
         stats::median(&values).ok()
     }
 
-    /// Median of F.
-    pub fn median_upper_value(&self) -> Option<f64> {
-        self.median_of(|r| r.upper_value)
-    }
-
-    /// Median of f.
-    pub fn median_lower_value(&self) -> Option<f64> {
-        self.median_of(|r| r.lower_value)
+    /// Median of a measure for a table: of the objectives where the optimum is unknown.
+    pub fn shown(&self, measure: Measure) -> Option<f64> {
+        match measure {
+            Measure::UpperAccuracy if !self.has_accuracy() => self.median_of(|r| r.upper_value),
+            Measure::LowerAccuracy if !self.has_accuracy() => self.median_of(|r| r.lower_value),
+            _ => self.median(measure),
+        }
     }
 
     /// Whether the optimum of the problem is known.
@@ -155,6 +143,16 @@ pub fn group(rows: &[RunRow]) -> Vec<Group<'_>> {
 /// The group of a method on a problem.
 pub fn find<'g, 'a>(groups: &'g [Group<'a>], method: &str, problem: &str) -> Option<&'g Group<'a>> {
     groups.iter().find(|g| g.method == method && g.problem == problem)
+}
+
+/// Headings of the first two measures: objectives stand in where an optimum is unknown.
+pub fn value_titles<'g>(groups: impl Iterator<Item = &'g Group<'g>> + Clone) -> [&'static str; 2] {
+    let mut known = groups.map(Group::has_accuracy);
+    match (known.clone().any(|k| k), known.any(|k| !k)) {
+        (true, false) => ["Acc_u", "Acc_l"],
+        (true, true) => ["Acc_u or F", "Acc_l or f"],
+        (false, _) => ["F", "f"],
+    }
 }
 
 /// Each problem once, in the order of the groups.

@@ -4,9 +4,12 @@
 //! (the version with contrastive ranking) is significantly better in that column. Two columns are
 //! ours: how many runs solved the problem at both levels, and the accuracy of the ranking model.
 
-use super::groups::{Group, Measure, find};
+use super::groups::{self, Group, Measure, find};
 use super::{Cell, Mark, Table, Tally};
 use crate::stats::{self, SIGNIFICANCE};
+
+/// With fewer runs on each side no difference can be significant at 0.05.
+pub const FEWEST_RUNS: usize = 4;
 
 /// Which methods a table compares on which problems.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +24,8 @@ pub struct Layout {
     pub base: String,
     /// Problems.
     pub problems: Vec<String>,
+    /// What the problems are called together.
+    pub suite: String,
 }
 
 /// The verdict on the reference against a method in one column.
@@ -53,16 +58,14 @@ pub fn tally(layout: &Layout, method: &str, measure: Measure, groups: &[Group<'_
 
 /// The table; lines of methods that were not run are left out.
 pub fn table(layout: &Layout, groups: &[Group<'_>]) -> Table {
-    let known = |p: &String| layout.methods.iter().any(|m| find(groups, m, p).is_some_and(Group::has_accuracy));
-    let accuracies = layout.problems.iter().any(known);
-    let first = if accuracies { ["Acc_u", "Acc_l"] } else { ["F", "f"] };
-    let columns =
-        ["Problem", "Method", first[0], first[1], "FEs_u", "FEs_l", "FEs_t", "R_rs %", "Solved", "Model accuracy"];
+    let own = layout.problems.iter().flat_map(|p| layout.methods.iter().filter_map(move |m| find(groups, m, p)));
+    let [first, second] = groups::value_titles(own);
+    let columns = ["Problem", "Method", first, second, "FEs_u", "FEs_l", "FEs_t", "R_rs %", "Solved", "Model accuracy"];
     let mut table = Table::new(&layout.title, 2, &columns);
     for problem in &layout.problems {
         for method in &layout.methods {
             if let Some(group) = find(groups, method, problem) {
-                table.rows.push(line(layout, group, groups, accuracies));
+                table.rows.push(line(layout, group, groups));
             }
         }
     }
@@ -70,7 +73,7 @@ pub fn table(layout: &Layout, groups: &[Group<'_>]) -> Table {
         return table;
     }
     for method in &layout.methods {
-        table.footer.extend(closing_line(layout, method, groups, accuracies));
+        table.footer.extend(closing_line(layout, method, groups));
     }
     table.note = note(layout, groups);
     table
@@ -87,23 +90,18 @@ fn note(layout: &Layout, groups: &[Group<'_>]) -> String {
         "Medians of {runs} runs; accuracies below 1E-06 are shown as 1E-06. Rank-sum test at {SIGNIFICANCE} against {}: + it is better, ≈ no difference, − it is worse. R_rs: saving of FEs_t against {}.",
         layout.reference, layout.base
     );
-    if high < 4 {
-        note.push_str(" With fewer than 4 runs on each side the test cannot find a difference.");
+    if high < FEWEST_RUNS {
+        note.push_str(&format!(" With fewer than {FEWEST_RUNS} runs on each side the test cannot find a difference."));
     }
     note
 }
 
-fn line(layout: &Layout, group: &Group<'_>, groups: &[Group<'_>], accuracies: bool) -> Vec<Cell> {
+fn line(layout: &Layout, group: &Group<'_>, groups: &[Group<'_>]) -> Vec<Cell> {
     let reference = find(groups, &layout.reference, &group.problem).filter(|r| r.method != group.method);
     let base = find(groups, &layout.base, &group.problem).filter(|b| b.method != group.method);
     let mut cells = vec![Cell::new(&group.problem), Cell::new(&group.method)];
     for measure in Measure::ALL {
-        let value = match measure {
-            Measure::UpperAccuracy if !accuracies => group.median_upper_value(),
-            Measure::LowerAccuracy if !accuracies => group.median_lower_value(),
-            _ => group.median(measure),
-        };
-        cells.push(Cell::sci(value).marked(reference.and_then(|r| mark(group, r, measure))));
+        cells.push(Cell::sci(group.shown(measure)).marked(reference.and_then(|r| mark(group, r, measure))));
     }
     cells.push(Cell::fixed(base.and_then(|b| saving(group, b)), 1));
     cells.push(Cell::new(group.solved_text()));
@@ -111,7 +109,7 @@ fn line(layout: &Layout, group: &Group<'_>, groups: &[Group<'_>], accuracies: bo
     cells
 }
 
-fn closing_line(layout: &Layout, method: &str, groups: &[Group<'_>], accuracies: bool) -> Option<Vec<Cell>> {
+fn closing_line(layout: &Layout, method: &str, groups: &[Group<'_>]) -> Option<Vec<Cell>> {
     let own: Vec<&Group<'_>> = layout.problems.iter().filter_map(|p| find(groups, method, p)).collect();
     if own.is_empty() {
         return None;
@@ -125,9 +123,9 @@ fn closing_line(layout: &Layout, method: &str, groups: &[Group<'_>], accuracies:
     }
     let average = (method != layout.base).then(|| average_saving(layout, method, groups)).flatten();
     cells.push(average.map_or_else(Cell::default, |a| Cell::fixed(Some(a), 1)));
-    let solved: usize = own.iter().filter_map(|g| g.solved()).sum();
-    let runs: usize = own.iter().map(|g| g.rows.len()).sum();
-    cells.push(Cell::new(if accuracies { format!("{solved}/{runs}") } else { String::new() }));
+    let judged = own.iter().filter_map(|g| Some((g.solved()?, g.rows.len())));
+    let (solved, runs) = judged.fold((0, 0), |(a, b), (s, r)| (a + s, b + r));
+    cells.push(Cell::new(if runs > 0 { format!("{solved}/{runs}") } else { String::new() }));
     let models: Vec<f64> = own.iter().filter_map(|g| g.model_accuracy()).collect();
     let mean = (!models.is_empty()).then(|| models.iter().sum::<f64>() / models.len() as f64);
     cells.push(mean.map_or_else(Cell::default, |m| Cell::fixed(Some(m), 3)));

@@ -171,8 +171,10 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // The command fails once the browser is gone, which is what is wanted.
+        // It closes its pipe when it ends; one that does not end in time is killed.
         let _ = self.input.write_all(b"{\"id\":0,\"method\":\"Browser.close\"}\0");
+        while self.messages.recv_timeout(Duration::from_secs(10)).is_ok() {}
+        let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }

@@ -1,0 +1,120 @@
+//! `bilevo experiment table` and `bilevo experiment report`: what a store holds, for reading.
+
+use crate::Exit;
+use crate::output::{self, say};
+use anyhow::Context;
+use bilevo_lab::report::{self, Input};
+use bilevo_lab::row::RunRow;
+use bilevo_lab::store::{Filter, Store};
+use bilevo_lab::tables::{self, general};
+use clap::ValueEnum;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Which rows of a store, and what they are tested against.
+#[derive(clap::Args, Debug)]
+struct RowArgs {
+    /// The store
+    #[arg(long, value_name = "FILE")]
+    store: PathBuf,
+    /// Test the other methods against this one
+    #[arg(long, value_name = "METHOD")]
+    reference: Option<String>,
+    /// Correct the p-values for the number of tests (Holm)
+    #[arg(long, requires = "reference")]
+    holm: bool,
+    /// Only these methods
+    #[arg(long, short, value_name = "NAMES", value_delimiter = ',')]
+    methods: Vec<String>,
+    /// Only these problems
+    #[arg(long, short, value_name = "NAMES", value_delimiter = ',')]
+    problems: Vec<String>,
+    /// Rows of earlier versions and settings too, not only the newest
+    #[arg(long)]
+    all: bool,
+}
+
+impl RowArgs {
+    fn rows(&self, traces: bool) -> anyhow::Result<Vec<RunRow>> {
+        let mut filter = if self.all { Filter::all() } else { Filter::default() };
+        filter.methods.clone_from(&self.methods);
+        filter.problems.clone_from(&self.problems);
+        let filter = if traces { filter.with_traces() } else { filter };
+        Ok(Store::open_existing(&self.store)?.rows(&filter)?)
+    }
+
+    fn options(&self) -> general::Options {
+        general::Options { reference: self.reference.clone(), holm: self.holm }
+    }
+}
+
+/// Print medians, marks and expected running times of a store
+#[derive(clap::Args, Debug)]
+pub(super) struct TableArgs {
+    #[command(flatten)]
+    rows: RowArgs,
+    /// The form
+    #[arg(long, value_enum, default_value_t)]
+    format: TableFormat,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum TableFormat {
+    /// Columns for people
+    #[default]
+    Text,
+    /// A GitHub table
+    Markdown,
+    /// A booktabs table
+    Latex,
+    /// For spreadsheets and programs
+    Csv,
+}
+
+impl TableFormat {
+    fn meant(self) -> tables::Format {
+        match self {
+            TableFormat::Text => tables::Format::Text,
+            TableFormat::Markdown => tables::Format::Markdown,
+            TableFormat::Latex => tables::Format::Latex,
+            TableFormat::Csv => tables::Format::Csv,
+        }
+    }
+}
+
+pub(super) fn table(args: &TableArgs) -> anyhow::Result<Exit> {
+    let table = general::table(&args.rows.rows(false)?, &args.rows.options())?;
+    let mut out = output::stdout();
+    out.write_all(table.write(args.format.meant()).as_bytes())?;
+    out.flush()?;
+    Ok(Exit::Done)
+}
+
+/// Write one HTML page about a store: table and convergence curves
+#[derive(clap::Args, Debug)]
+pub(super) struct ReportArgs {
+    #[command(flatten)]
+    rows: RowArgs,
+    /// Where to
+    #[arg(long, value_name = "FILE.html", default_value = "report.html")]
+    out: PathBuf,
+    /// Heading of the page
+    #[arg(long, value_name = "TEXT", default_value = "Experiment")]
+    title: String,
+}
+
+pub(super) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
+    let rows = args.rows.rows(true)?;
+    let html = report::html(&Input {
+        title: &args.title,
+        rows: &rows,
+        comparisons: &[],
+        options: &args.rows.options(),
+        differences: &[],
+        command: &super::command_line(),
+    })?;
+    let path = args.out.display();
+    std::fs::write(&args.out, html).with_context(|| format!("cannot write `{path}`"))?;
+    say(format_args!("{} runs in {path}", rows.len()));
+    Ok(Exit::Done)
+}
