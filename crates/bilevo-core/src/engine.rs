@@ -7,13 +7,15 @@
 //!
 //! Source: the common skeleton of BL-CMA-ES (He et al., 2018) and TLEA (Chen et al., 2021).
 
+mod view;
+
 use crate::allocate::{Allocation, Allocator, AllocatorState, Solved};
 use crate::batch::{Batch, Replies};
 use crate::config::{Config, ConfigError, Settings};
 use crate::lower::{Independent, LowerRules, LowerSearch, LowerState, SearchStreams};
 use crate::order;
 use crate::problem::{Level, LowerConstraints, Outcome, ProblemSpec};
-use crate::record::{Accuracy, Evaluations, GenerationRecord, LowerSearches, Solution, StopReason, Summary};
+use crate::record::{Evaluations, GenerationRecord, LowerSearches, StopReason};
 use crate::rng::{Purpose, Streams};
 use crate::stop::StopWatch;
 use crate::upper::{Candidate, Upper};
@@ -415,98 +417,5 @@ fn judged(rule: LowerConstraints, upper: &Outcome, lower: &Outcome) -> Outcome {
     match rule {
         LowerConstraints::Shared => *upper,
         LowerConstraints::Added => Outcome { value: upper.value, violation: upper.violation + lower.violation },
-    }
-}
-
-/// What can be seen of a run.
-impl Engine {
-    /// The problem.
-    pub fn spec(&self) -> &ProblemSpec {
-        &self.spec
-    }
-
-    /// The config the run was started with.
-    pub fn config(&self) -> &Config {
-        &self.config
-    }
-
-    /// The numbers that config and problem size give together.
-    pub fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    /// The seed.
-    pub fn seed(&self) -> u64 {
-        self.streams.seed()
-    }
-
-    /// Whether a training of the ranking model is due; `ask` does it if nobody calls `train` before.
-    pub fn training_due(&self) -> bool {
-        self.phase == Phase::Sample && self.allocator.training_due()
-    }
-
-    /// Does the training that is due, if any (a driver calls it to time it).
-    pub fn train(&mut self) {
-        if self.training_due() {
-            self.allocator.train(self.generation);
-        }
-    }
-
-    /// The run so far.
-    pub fn summary(&self) -> Summary {
-        let solution = self.elite.as_ref().map(|elite| self.as_seen(elite));
-        let (model_accuracy, trainings) = self.allocator.model_summary();
-        Summary {
-            accuracy: solution.as_ref().and_then(|s| self.accuracy(s)),
-            solution,
-            evaluations: self.evaluations,
-            lower_searches: self.searches,
-            model_accuracy,
-            trainings,
-            generations: self.generation - u64::from(self.in_generation()),
-            stop: if let Phase::Finished(reason) = self.phase { Some(reason) } else { None },
-        }
-    }
-
-    fn in_generation(&self) -> bool {
-        !matches!(self.phase, Phase::Sample | Phase::Finished(_))
-    }
-
-    fn record(&self) -> GenerationRecord {
-        let elite = self.elite.as_ref().map(|elite| self.as_seen(elite));
-        let of = |get: fn(&Solution) -> f64| elite.as_ref().map_or(f64::NAN, get);
-        GenerationRecord {
-            generation: self.generation,
-            evaluations: self.evaluations,
-            lower_searches: self.searches,
-            upper_value: of(|s| s.upper_value),
-            lower_value: of(|s| s.lower_value),
-            upper_violation: of(|s| s.upper_violation),
-            lower_violation: of(|s| s.lower_violation),
-            accuracy: elite.as_ref().and_then(|s| self.accuracy(s)),
-            step_size: self.upper.step_size(),
-            axis_ratio: self.upper.axis_ratio(),
-            model: self.allocator.model_record(),
-        }
-    }
-
-    /// A solution in the problem's own direction.
-    fn as_seen(&self, solved: &Solved) -> Solution {
-        Solution {
-            x: solved.x.clone(),
-            y: solved.y.clone(),
-            upper_value: self.spec.upper.direction.flip(solved.upper.value),
-            lower_value: self.spec.lower.direction.flip(solved.lower.value),
-            upper_violation: solved.upper.violation,
-            lower_violation: solved.lower.violation,
-        }
-    }
-
-    fn accuracy(&self, solution: &Solution) -> Option<Accuracy> {
-        let best = self.spec.best_known?;
-        Some(Accuracy {
-            upper: (solution.upper_value - best.upper).abs(),
-            lower: best.lower.map(|lower| (solution.lower_value - lower).abs()),
-        })
     }
 }
