@@ -98,16 +98,25 @@ fn allocation(config: &Config) -> String {
         AllocatorKind::All => "Take all of them.".into(),
         AllocatorKind::Random => format!("Take a random {percent:.0}% of them."),
         AllocatorKind::Contrastive => {
-            let trust = match allocator.trust {
-                TrustRule::Earned => "while it ranks well",
-                TrustRule::Always => "always",
+            let percent = |share: f64| format!("{:.1}%", 100.0 * share).replace(".0%", "%");
+            let share = match allocator.trust {
+                TrustRule::Earned => format!(
+                    "{} of them (while it is not proven) to {} (when it ranks well; all while it is new)",
+                    percent(allocator.keep_doubted),
+                    percent(allocator.keep_proven)
+                ),
+                TrustRule::Always => format!("{} of them", percent(allocator.keep)),
+            };
+            let explore = match allocator.explore {
+                0 => String::new(),
+                places => format!(" {places} of the places goes to a random candidate."),
             };
             let resample = match allocator.resample_rounds {
                 0 => "Nothing is sampled again.".to_string(),
                 1 => "If the candidates look poor, more are sampled once.".to_string(),
                 rounds => format!("If the candidates look poor, more are sampled (at most {rounds} times)."),
             };
-            format!("Rank them with a small network ({trust}) and take the best {percent:.0}%. {resample}")
+            format!("Rank them with a small network and take the best {share}.{explore} {resample}")
         }
     }
 }
