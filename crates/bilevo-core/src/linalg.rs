@@ -9,14 +9,38 @@
 /// QL sweeps for one eigenvalue before giving up; three or four are usual.
 const MAX_SWEEPS: usize = 60;
 
+/// The value of an expression in the dimension `$n`, compiled once more for each of the usual small
+/// dimensions: there, short loops of unknown length would cost more than the arithmetic in them.
+/// Functions that the expression calls must be `#[inline(always)]` to profit.
+macro_rules! for_known_size {
+    ($n:ident, $value:expr) => {
+        match $n {
+            2 => {
+                let $n = 2;
+                $value
+            }
+            3 => {
+                let $n = 3;
+                $value
+            }
+            5 => {
+                let $n = 5;
+                $value
+            }
+            _ => $value,
+        }
+    };
+}
+pub(crate) use for_known_size;
+
 /// Dot product.
-#[inline]
+#[inline(always)]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// `into += factor * from`
-#[inline]
+#[inline(always)]
 pub fn add_scaled(into: &mut [f64], factor: f64, from: &[f64]) {
     for (into, from) in into.iter_mut().zip(from) {
         *into += factor * from;
@@ -27,6 +51,11 @@ pub fn add_scaled(into: &mut [f64], factor: f64, from: &[f64]) {
 /// eigenvectors as rows, `values` the eigenvalues in no particular order, `off` is scratch of n.
 /// Returns false, with unusable output, if a number is not finite or the sweeps do not converge.
 pub fn symmetric_eigen(n: usize, matrix: &mut [f64], vectors: &mut [f64], values: &mut [f64], off: &mut [f64]) -> bool {
+    for_known_size!(n, eigen(n, &mut matrix[..n * n], &mut vectors[..n * n], &mut values[..n], &mut off[..n]))
+}
+
+#[inline(always)]
+fn eigen(n: usize, matrix: &mut [f64], vectors: &mut [f64], values: &mut [f64], off: &mut [f64]) -> bool {
     // Scaling to a largest entry of one keeps squares away from overflow and underflow.
     let largest = matrix.iter().fold(0.0_f64, |m, v| if v.is_finite() { m.max(v.abs()) } else { f64::INFINITY });
     if !largest.is_finite() {
@@ -49,6 +78,7 @@ pub fn symmetric_eigen(n: usize, matrix: &mut [f64], vectors: &mut [f64], values
 
 /// Turns `matrix` into a tridiagonal one with diagonal `diag` and the elements next to it in
 /// `off[0..n-1]`; multiplies the reflections onto the rows of `vectors`.
+#[inline(always)]
 fn tridiagonalise(n: usize, matrix: &mut [f64], vectors: &mut [f64], diag: &mut [f64], off: &mut [f64]) {
     for k in 0..n.saturating_sub(2) {
         // Row k beyond the diagonal becomes (norm, 0, ..., 0) under I - 2 v v' / (v' v).
@@ -78,6 +108,7 @@ fn tridiagonalise(n: usize, matrix: &mut [f64], vectors: &mut [f64], diag: &mut 
 
 /// A <- H A H on the block that starts at `from`, with H = I - v v' / half. `rows` holds the
 /// matrix from row `from` on; `p` is scratch.
+#[inline(always)]
 fn reflect_both_sides(n: usize, from: usize, v: &[f64], half: f64, rows: &mut [f64], p: &mut [f64]) {
     let size = n - from;
     for i in 0..size {
@@ -94,6 +125,7 @@ fn reflect_both_sides(n: usize, from: usize, v: &[f64], half: f64, rows: &mut [f
 }
 
 /// Q <- H Q for the rows from `from` on: row_i -= v_i / half * sum_k v_k row_k.
+#[inline(always)]
 fn reflect_rows(n: usize, from: usize, v: &[f64], half: f64, q: &mut [f64], sum: &mut [f64]) {
     let rows = &mut q[from * n..];
     sum.fill(0.0);
@@ -106,6 +138,7 @@ fn reflect_rows(n: usize, from: usize, v: &[f64], half: f64, q: &mut [f64], sum:
 }
 
 /// Implicitly shifted QL on a tridiagonal matrix, rotating the rows of `vectors` along.
+#[inline(always)]
 fn diagonalise(n: usize, vectors: &mut [f64], diag: &mut [f64], off: &mut [f64]) -> bool {
     for first in 0..n {
         let mut sweeps = 0;
@@ -125,12 +158,14 @@ fn diagonalise(n: usize, vectors: &mut [f64], diag: &mut [f64], off: &mut [f64])
 }
 
 /// End of the unreduced block that starts at `first`: the next negligible off-diagonal element.
+#[inline(always)]
 fn block_end(first: usize, diag: &[f64], off: &[f64]) -> usize {
     let negligible = |i: usize| off[i].abs() <= f64::EPSILON * (diag[i].abs() + diag[i + 1].abs());
     (first..diag.len() - 1).find(|&i| negligible(i)).unwrap_or(diag.len() - 1)
 }
 
 /// One sweep of rotations from the bottom to the top of the block, with Wilkinson's shift.
+#[inline(always)]
 fn sweep(n: usize, first: usize, last: usize, vectors: &mut [f64], diag: &mut [f64], off: &mut [f64]) {
     let half_gap = (diag[first + 1] - diag[first]) / (2.0 * off[first]);
     let root = (half_gap * half_gap + 1.0).sqrt().copysign(half_gap);
