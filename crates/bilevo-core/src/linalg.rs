@@ -1,22 +1,48 @@
 //! Small dense kernels: the symmetric eigen-decomposition and a few loops around it.
 //!
 //! Matrices are row-major slices of n * n. The decomposition reduces the matrix to tridiagonal
-//! form by reflections and finishes with implicitly shifted QL sweeps; it writes the eigenvectors
-//! as *rows*, so that sampling, whitening and the sweeps themselves run along memory. It allocates
-//! nothing and gives up after a bounded number of sweeps. `cargo xtask bench` compares it with a
+//! form by reflections and finishes with implicitly shifted QR sweeps; it writes the eigenvectors
+//! as *rows*, so that sampling, whitening and the sweeps themselves run along memory. Reflections
+//! that start at the top leave the small numbers at the bottom, where QR settles first: QL would
+//! need up to half as many sweeps again. The decomposition allocates nothing and gives up after a
+//! bounded number of sweeps. `cargo xtask bench` compares it with a
 //! library's.
 
-/// QL sweeps for one eigenvalue before giving up; three or four are usual.
+/// QR sweeps for one eigenvalue before giving up; three or four are usual.
 const MAX_SWEEPS: usize = 60;
 
+/// The value of an expression in the dimension `$n`, compiled once more for each of the usual small
+/// dimensions: there, short loops of unknown length would cost more than the arithmetic in them.
+/// Functions that the expression calls must be `#[inline(always)]` to profit.
+macro_rules! for_known_size {
+    ($n:ident, $value:expr) => {
+        match $n {
+            2 => {
+                let $n = 2;
+                $value
+            }
+            3 => {
+                let $n = 3;
+                $value
+            }
+            5 => {
+                let $n = 5;
+                $value
+            }
+            _ => $value,
+        }
+    };
+}
+pub(crate) use for_known_size;
+
 /// Dot product.
-#[inline]
+#[inline(always)]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// `into += factor * from`
-#[inline]
+#[inline(always)]
 pub fn add_scaled(into: &mut [f64], factor: f64, from: &[f64]) {
     for (into, from) in into.iter_mut().zip(from) {
         *into += factor * from;
@@ -27,6 +53,11 @@ pub fn add_scaled(into: &mut [f64], factor: f64, from: &[f64]) {
 /// eigenvectors as rows, `values` the eigenvalues in no particular order, `off` is scratch of n.
 /// Returns false, with unusable output, if a number is not finite or the sweeps do not converge.
 pub fn symmetric_eigen(n: usize, matrix: &mut [f64], vectors: &mut [f64], values: &mut [f64], off: &mut [f64]) -> bool {
+    for_known_size!(n, eigen(n, &mut matrix[..n * n], &mut vectors[..n * n], &mut values[..n], &mut off[..n]))
+}
+
+#[inline(always)]
+fn eigen(n: usize, matrix: &mut [f64], vectors: &mut [f64], values: &mut [f64], off: &mut [f64]) -> bool {
     // Scaling to a largest entry of one keeps squares away from overflow and underflow.
     let largest = matrix.iter().fold(0.0_f64, |m, v| if v.is_finite() { m.max(v.abs()) } else { f64::INFINITY });
     if !largest.is_finite() {
@@ -47,8 +78,9 @@ pub fn symmetric_eigen(n: usize, matrix: &mut [f64], vectors: &mut [f64], values
     true
 }
 
-/// Turns `matrix` into a tridiagonal one with diagonal `diag` and the elements next to it in
-/// `off[0..n-1]`; multiplies the reflections onto the rows of `vectors`.
+/// Turns `matrix` into a tridiagonal one with diagonal `diag`, where `off[i]` stands between i - 1
+/// and i; multiplies the reflections onto the rows of `vectors`.
+#[inline(always)]
 fn tridiagonalise(n: usize, matrix: &mut [f64], vectors: &mut [f64], diag: &mut [f64], off: &mut [f64]) {
     for k in 0..n.saturating_sub(2) {
         // Row k beyond the diagonal becomes (norm, 0, ..., 0) under I - 2 v v' / (v' v).
@@ -56,21 +88,21 @@ fn tridiagonalise(n: usize, matrix: &mut [f64], vectors: &mut [f64], diag: &mut 
         let v = &mut head[k * n + k + 1..];
         let tail: f64 = v[1..].iter().map(|c| c * c).sum();
         if tail == 0.0 {
-            off[k] = v[0];
+            off[k + 1] = v[0];
             continue;
         }
         let norm = (v[0] * v[0] + tail).sqrt();
-        off[k] = if v[0] > 0.0 { -norm } else { norm };
-        v[0] -= off[k];
+        off[k + 1] = if v[0] > 0.0 { -norm } else { norm };
+        v[0] -= off[k + 1];
         let half = 0.5 * (v[0] * v[0] + tail);
         reflect_both_sides(n, k + 1, v, half, trailing, diag);
         // The k-th reflection acts on the rows k+1.. of the accumulated product.
         reflect_rows(n, k + 1, v, half, vectors, diag);
     }
     if n >= 2 {
-        off[n - 2] = matrix[(n - 2) * n + n - 1];
+        off[n - 1] = matrix[(n - 2) * n + n - 1];
     }
-    off[n - 1] = 0.0;
+    off[0] = 0.0;
     for (i, d) in diag.iter_mut().enumerate() {
         *d = matrix[i * n + i];
     }
@@ -78,6 +110,7 @@ fn tridiagonalise(n: usize, matrix: &mut [f64], vectors: &mut [f64], diag: &mut 
 
 /// A <- H A H on the block that starts at `from`, with H = I - v v' / half. `rows` holds the
 /// matrix from row `from` on; `p` is scratch.
+#[inline(always)]
 fn reflect_both_sides(n: usize, from: usize, v: &[f64], half: f64, rows: &mut [f64], p: &mut [f64]) {
     let size = n - from;
     for i in 0..size {
@@ -94,6 +127,7 @@ fn reflect_both_sides(n: usize, from: usize, v: &[f64], half: f64, rows: &mut [f
 }
 
 /// Q <- H Q for the rows from `from` on: row_i -= v_i / half * sum_k v_k row_k.
+#[inline(always)]
 fn reflect_rows(n: usize, from: usize, v: &[f64], half: f64, q: &mut [f64], sum: &mut [f64]) {
     let rows = &mut q[from * n..];
     sum.fill(0.0);
@@ -105,13 +139,14 @@ fn reflect_rows(n: usize, from: usize, v: &[f64], half: f64, q: &mut [f64], sum:
     }
 }
 
-/// Implicitly shifted QL on a tridiagonal matrix, rotating the rows of `vectors` along.
+/// Implicitly shifted QR on a tridiagonal matrix, rotating the rows of `vectors` along.
+#[inline(always)]
 fn diagonalise(n: usize, vectors: &mut [f64], diag: &mut [f64], off: &mut [f64]) -> bool {
-    for first in 0..n {
+    for last in (0..n).rev() {
         let mut sweeps = 0;
         loop {
-            let last = block_end(first, diag, off);
-            if last == first {
+            let first = block_start(last, diag, off);
+            if first == last {
                 break;
             }
             sweeps += 1;
@@ -124,42 +159,48 @@ fn diagonalise(n: usize, vectors: &mut [f64], diag: &mut [f64], off: &mut [f64])
     true
 }
 
-/// End of the unreduced block that starts at `first`: the next negligible off-diagonal element.
-fn block_end(first: usize, diag: &[f64], off: &[f64]) -> usize {
-    let negligible = |i: usize| off[i].abs() <= f64::EPSILON * (diag[i].abs() + diag[i + 1].abs());
-    (first..diag.len() - 1).find(|&i| negligible(i)).unwrap_or(diag.len() - 1)
+/// Start of the unreduced block that ends at `last`: behind the nearest negligible element.
+#[inline(always)]
+fn block_start(last: usize, diag: &[f64], off: &[f64]) -> usize {
+    let negligible = |i: usize| off[i].abs() <= f64::EPSILON * (diag[i - 1].abs() + diag[i].abs());
+    let mut first = last;
+    while first > 0 && !negligible(first) {
+        first -= 1;
+    }
+    first
 }
 
-/// One sweep of rotations from the bottom to the top of the block, with Wilkinson's shift.
+/// One sweep of rotations from the top to the bottom of the block, with Wilkinson's shift.
+#[inline(always)]
 fn sweep(n: usize, first: usize, last: usize, vectors: &mut [f64], diag: &mut [f64], off: &mut [f64]) {
-    let half_gap = (diag[first + 1] - diag[first]) / (2.0 * off[first]);
+    let half_gap = (diag[last - 1] - diag[last]) / (2.0 * off[last]);
     let root = (half_gap * half_gap + 1.0).sqrt().copysign(half_gap);
-    let mut bulge = diag[last] - diag[first] + off[first] / (half_gap + root);
+    let mut bulge = diag[first] - diag[last] + off[last] / (half_gap + root);
     let (mut sine, mut cosine, mut carry) = (1.0, 1.0, 0.0);
-    for i in (first..last).rev() {
-        let (f, b) = (sine * off[i], cosine * off[i]);
+    for i in first..last {
+        let (f, b) = (sine * off[i + 1], cosine * off[i + 1]);
         let radius = (f * f + bulge * bulge).sqrt();
-        off[i + 1] = radius;
+        off[i] = radius;
         if radius == 0.0 {
             // The block fell apart early: close what is done and let the caller look again.
-            diag[i + 1] -= carry;
-            off[last] = 0.0;
+            diag[i] -= carry;
+            off[first] = 0.0;
             return;
         }
         (sine, cosine) = (f / radius, bulge / radius);
-        let d = diag[i + 1] - carry;
-        let mixed = (diag[i] - d) * sine + 2.0 * cosine * b;
+        let d = diag[i] - carry;
+        let mixed = (diag[i + 1] - d) * sine + 2.0 * cosine * b;
         carry = sine * mixed;
-        diag[i + 1] = d + carry;
+        diag[i] = d + carry;
         bulge = cosine * mixed - b;
         let (upper, lower) = vectors[i * n..(i + 2) * n].split_at_mut(n);
         for (u, l) in upper.iter_mut().zip(lower) {
-            (*u, *l) = (cosine * *u - sine * *l, sine * *u + cosine * *l);
+            (*u, *l) = (cosine * *u + sine * *l, cosine * *l - sine * *u);
         }
     }
-    diag[first] -= carry;
-    off[first] = bulge;
-    off[last] = 0.0;
+    diag[last] -= carry;
+    off[last] = bulge;
+    off[first] = 0.0;
 }
 
 #[cfg(test)]

@@ -63,8 +63,20 @@ impl<P: Deref<Target: BilevelProblem>> Serial<P> {
 
     fn answer(&mut self, batch: &Batch, points: Range<usize>, replies: &mut Replies) {
         let _quiet = Quiet::start();
-        for index in points {
-            replies.push_checked(evaluate_point(&*self.problem, batch, index, &mut self.constraints));
+        let (problem, constraints) = (&*self.problem, &mut self.constraints);
+        let mut rest = points;
+        // A panic ends the inner loop at its point; the others go on behind it.
+        while !rest.is_empty() {
+            let ended = panics::catch(|| {
+                while !rest.is_empty() {
+                    replies.push_checked(evaluate_unguarded(problem, batch, rest.start, constraints));
+                    rest.start += 1;
+                }
+            });
+            if let Err(message) = ended {
+                replies.push_failure(panicked(&message));
+                rest.start += 1;
+            }
         }
     }
 }
@@ -185,11 +197,26 @@ fn evaluate_point<P: BilevelProblem + ?Sized>(
     index: usize,
     constraints: &mut Vec<f64>,
 ) -> Result<Outcome, Failure> {
+    panics::catch(|| evaluate_unguarded(problem, batch, index, constraints))
+        .unwrap_or_else(|message| Err(panicked(&message)))
+}
+
+/// One evaluation of user code that may panic.
+#[inline]
+fn evaluate_unguarded<P: BilevelProblem + ?Sized>(
+    problem: &P,
+    batch: &Batch,
+    index: usize,
+    constraints: &mut Vec<f64>,
+) -> Result<Outcome, Failure> {
     constraints.clear();
-    let (level, x, y) = (batch.level(), batch.x(index), batch.y(index));
-    match panics::catch(|| problem.evaluate(level, x, y, constraints)) {
-        Ok(Ok(value)) => check_reply(problem.spec(), level, value, constraints),
-        Ok(Err(message)) => Err(Failure::new(FailureKind::Error, message)),
-        Err(message) => Err(Failure::new(FailureKind::Panic, format!("the evaluation panicked: {message}"))),
+    let level = batch.level();
+    match problem.evaluate(level, batch.x(index), batch.y(index), constraints) {
+        Ok(value) => check_reply(problem.spec(), level, value, constraints),
+        Err(message) => Err(Failure::new(FailureKind::Error, message)),
     }
+}
+
+fn panicked(message: &str) -> Failure {
+    Failure::new(FailureKind::Panic, format!("the evaluation panicked: {message}"))
 }

@@ -17,7 +17,7 @@ mod params;
 
 pub use params::CmaParams;
 
-use crate::linalg::{add_scaled, dot, symmetric_eigen};
+use crate::linalg::{add_scaled, dot, for_known_size, symmetric_eigen};
 use crate::rng::Stream;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -88,11 +88,18 @@ impl Cma {
 
     /// Draws one point within `bounds` into `point`.
     pub fn sample(&self, stream: &mut Stream, bounds: &Bounds, point: &mut [f64]) {
-        point.copy_from_slice(&self.mean);
-        for (axis, scale) in self.axes.chunks_exact(self.mean.len()).zip(&self.scales) {
+        let n = self.mean.len();
+        for_known_size!(n, self.sample_in(n, stream, &bounds[..n], &mut point[..n]));
+    }
+
+    #[inline(always)]
+    fn sample_in(&self, n: usize, stream: &mut Stream, bounds: &Bounds, point: &mut [f64]) {
+        let mean = &self.mean[..n];
+        point.copy_from_slice(mean);
+        for (axis, scale) in self.axes[..n * n].chunks_exact(n).zip(&self.scales[..n]) {
             add_scaled(point, self.step_size * scale * stream.normal(), axis);
         }
-        for ((coordinate, &mean), &(low, high)) in point.iter_mut().zip(&self.mean).zip(bounds) {
+        for ((coordinate, &mean), &(low, high)) in point.iter_mut().zip(mean).zip(bounds) {
             if *coordinate < low {
                 *coordinate = 0.5 * (mean + low);
             } else if *coordinate > high {
@@ -104,70 +111,71 @@ impl Cma {
     /// Moves the distribution towards `parents`, best first; at most mu of them are used. Without
     /// any parent nothing happens.
     pub fn update<'a>(&mut self, params: &CmaParams, parents: impl Iterator<Item = &'a [f64]>, scratch: &mut Scratch) {
-        let n = params.dim;
-        scratch.fit(n);
-        let count = self.collect_steps(params, parents, scratch);
-        if count == 0 {
-            return;
+        scratch.fit(params.dim);
+        scratch.steps.clear();
+        parents.take(params.weights.len()).for_each(|parent| scratch.steps.extend_from_slice(parent));
+        if !scratch.steps.is_empty() {
+            self.learn(params, scratch);
+            self.decompose(scratch);
         }
-        let (weights, effective) = params.for_parents(count);
-        let mean_step = &mut scratch.step;
+    }
+
+    /// Moves mean, paths, covariance and step size towards the parents in `scratch.steps`.
+    fn learn(&mut self, params: &CmaParams, scratch: &mut Scratch) {
+        let n = params.dim;
+        for_known_size!(n, self.learn_in(n, params, scratch));
+    }
+
+    #[inline(always)]
+    fn learn_in(&mut self, n: usize, params: &CmaParams, scratch: &mut Scratch) {
+        let (mean_step, steps) = (&mut scratch.step[..n], &mut scratch.steps);
+        self.to_steps(n, params, steps);
+        let (weights, effective) = params.for_parents(steps.len() / n);
         mean_step.fill(0.0);
-        weights.zip(scratch.steps.chunks_exact(n)).for_each(|(w, step)| add_scaled(mean_step, w, step));
-        add_scaled(&mut self.mean, self.step_size, mean_step);
+        weights.zip(steps.chunks_exact(n)).for_each(|(w, step)| add_scaled(mean_step, w, step));
+        add_scaled(&mut self.mean[..n], self.step_size, mean_step);
 
         // p_s <- (1 - c_s) p_s + sqrt(c_s (2 - c_s) mu_eff) C^(-1/2) step
         let (c_s, c_c) = (params.path_step_rate, params.path_cov_rate);
-        self.path_step.iter_mut().for_each(|p| *p *= 1.0 - c_s);
+        let path_step = &mut self.path_step[..n];
+        path_step.iter_mut().for_each(|p| *p *= 1.0 - c_s);
         let gain = (c_s * (2.0 - c_s) * effective).sqrt();
-        for (axis, scale) in self.axes.chunks_exact(n).zip(&self.scales) {
-            add_scaled(&mut self.path_step, gain * dot(axis, mean_step) / scale, axis);
+        for (axis, scale) in self.axes[..n * n].chunks_exact(n).zip(&self.scales[..n]) {
+            add_scaled(path_step, gain * dot(axis, mean_step) / scale, axis);
         }
+        let length = dot(path_step, path_step).sqrt();
         // p_c <- (1 - c_c) p_c + sqrt(c_c (2 - c_c) mu_eff) step
-        self.path_cov.iter_mut().for_each(|p| *p *= 1.0 - c_c);
-        add_scaled(&mut self.path_cov, (c_c * (2.0 - c_c) * effective).sqrt(), mean_step);
+        let path_cov = &mut self.path_cov[..n];
+        path_cov.iter_mut().for_each(|p| *p *= 1.0 - c_c);
+        add_scaled(path_cov, (c_c * (2.0 - c_c) * effective).sqrt(), mean_step);
 
-        self.update_cov(params, count, scratch);
-        let length = dot(&self.path_step, &self.path_step).sqrt();
+        self.update_cov(n, params, steps);
         self.step_size *= libm::exp((c_s / params.damping * (length / params.expected_length - 1.0)).min(1.0));
-        self.decompose(scratch);
     }
 
-    /// Writes (parent - mean) / sigma of each parent into the scratch, shortened if need be.
-    fn collect_steps<'a>(
-        &self,
-        params: &CmaParams,
-        parents: impl Iterator<Item = &'a [f64]>,
-        scratch: &mut Scratch,
-    ) -> usize {
-        let n = params.dim;
-        scratch.steps.clear();
-        for parent in parents.take(params.weights.len()) {
-            let start = scratch.steps.len();
-            scratch.steps.extend(parent.iter().zip(&self.mean).map(|(p, m)| (p - m) / self.step_size));
-            let step = &mut scratch.steps[start..];
-            let mahalanobis = |axis: &[f64], scale: f64| dot(axis, step) / scale;
-            let squares = self.axes.chunks_exact(n).zip(&self.scales).map(|(a, &s)| mahalanobis(a, s));
-            let length = squares.map(|v| v * v).sum::<f64>().sqrt();
+    /// Turns each parent into (parent - mean) / sigma, shortened if need be.
+    #[inline(always)]
+    fn to_steps(&self, n: usize, params: &CmaParams, parents: &mut [f64]) {
+        let (mean, axes, scales) = (&self.mean[..n], &self.axes[..n * n], &self.scales[..n]);
+        for step in parents.chunks_exact_mut(n) {
+            step.iter_mut().zip(mean).for_each(|(s, m)| *s = (*s - m) / self.step_size);
+            let whitened = axes.chunks_exact(n).zip(scales).map(|(axis, scale)| dot(axis, step) / scale);
+            let length = whitened.map(|v| v * v).sum::<f64>().sqrt();
             if length > params.longest_step {
                 step.iter_mut().for_each(|s| *s *= params.longest_step / length);
             }
         }
-        scratch.steps.len() / n
     }
 
     /// C <- (1 - c_1 - c_mu) C + c_1 p_c p_c' + c_mu sum w_i y_i y_i'
-    fn update_cov(&mut self, params: &CmaParams, count: usize, scratch: &Scratch) {
-        let n = params.dim;
+    #[inline(always)]
+    fn update_cov(&mut self, n: usize, params: &CmaParams, steps: &[f64]) {
+        let (cov, path_cov) = (&mut self.cov[..n * n], &self.path_cov[..n]);
         let keep = 1.0 - params.rank_one - params.rank_mu;
-        self.cov.iter_mut().for_each(|c| *c *= keep);
-        let (weights, _) = params.for_parents(count);
-        let moves = weights.map(|w| w * params.rank_mu).zip(scratch.steps.chunks_exact(n));
-        for (weight, step) in std::iter::once((params.rank_one, self.path_cov.as_slice())).chain(moves) {
-            for (row, &s) in self.cov.chunks_exact_mut(n).zip(step) {
-                add_scaled(row, weight * s, step);
-            }
-        }
+        cov.iter_mut().for_each(|c| *c *= keep);
+        add_outer(n, cov, params.rank_one, path_cov);
+        let (weights, _) = params.for_parents(steps.len() / n);
+        weights.zip(steps.chunks_exact(n)).for_each(|(w, step)| add_outer(n, cov, w * params.rank_mu, step));
     }
 
     /// Replaces C by a mixture of shapes and the mean by a mixture of means; `mixture` yields
@@ -238,6 +246,14 @@ impl Cma {
         let along = |axis: &[f64]| axis.iter().zip(a.iter().zip(b)).map(|(axis, (a, b))| axis * (a - b)).sum::<f64>();
         let parts = self.axes.chunks_exact(self.mean.len()).zip(&self.scales);
         parts.map(|(axis, scale)| along(axis) / (scale * self.step_size)).map(|d| d * d).sum::<f64>().sqrt()
+    }
+}
+
+/// `matrix += weight * v v'`
+#[inline(always)]
+fn add_outer(n: usize, matrix: &mut [f64], weight: f64, v: &[f64]) {
+    for (row, &c) in matrix.chunks_exact_mut(n).zip(v) {
+        add_scaled(row, weight * c, v);
     }
 }
 
