@@ -295,8 +295,14 @@ impl Engine {
         }
     }
 
+    /// Judges the refined answer; if its evaluation failed, the solution stays as it was.
     fn take_refined(&mut self, outcome: Outcome) {
-        if let Some(target) = &mut self.refining {
+        if outcome.is_failed() {
+            self.refining = match self.refined {
+                Refined::Elite => self.elite.clone(),
+                Refined::Candidate(index) => self.solved.get(index).cloned(),
+            };
+        } else if let Some(target) = &mut self.refining {
             target.upper = judged(self.spec.lower_constraints, &outcome, &target.lower);
         }
         self.settle_refined();

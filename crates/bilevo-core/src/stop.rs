@@ -91,7 +91,8 @@ impl StopWatch {
         match self.history.front() {
             Some(&(at, then)) if at <= start && evaluations >= self.window => {
                 let change = (value - then).abs();
-                change < tolerance && change < tolerance * (first.abs() + value.abs())
+                // No change at all is flat even at F = 0, where no change is relatively small.
+                change == 0.0 || change < tolerance && change < tolerance * (first.abs() + value.abs())
             }
             _ => false,
         }
