@@ -46,7 +46,7 @@ enum PartArg {
     Smd,
     /// One pair on TP1 to TP10
     Tp,
-    /// Ablations, the literal preset and the cap control
+    /// Ablations, the literal preset, the ingredients and the cap control
     Ablation,
     /// Gold mining and decision making
     Applications,

@@ -2,7 +2,7 @@
 //! Markdown, LaTeX, CSV or HTML.
 //!
 //! [`paper`] has the layout of the paper, [`against`] sets the published figures beside ours,
-//! [`general`] serves any experiment. [`format`] writes them; whatever a problem or method is
+//! [`general`] serves any experiment. [`mod@format`] writes them; whatever a problem or method is
 //! called, the output stays a table.
 
 pub mod against;
