@@ -7,7 +7,7 @@ use bilevo_core::config::AllocatorKind;
 use bilevo_core::engine::TellError;
 use bilevo_core::methods::{self, Method};
 use bilevo_core::order::{better, not_worse};
-use bilevo_core::problem::{Level, Outcome, ProblemSpec};
+use bilevo_core::problem::{Level, LevelSpec, Outcome, ProblemSpec};
 use bilevo_core::record::{Solution, StopReason};
 use bilevo_core::{Ask, Engine, Replies};
 use common::{answer, bytes, drive, engine_of, finish, short, toy, toy_spec};
@@ -283,6 +283,26 @@ fn extreme_boxes_give_no_nan() {
             });
             assert!(records.iter().all(|r| r.step_size.is_finite() && r.step_size > 0.0), "{name} {shift}");
             assert!(records.iter().all(|r| r.axis_ratio >= 1.0 && r.axis_ratio <= 1.001e7), "{name} {shift}");
+        }
+    });
+}
+
+#[test]
+fn lopsided_sizes_run_to_their_end() {
+    each(|method, name| {
+        for (m, n) in [(1, 1), (1, 7), (7, 1)] {
+            let level = |dim| LevelSpec::boxed(vec![(-1.0, 2.0); dim]);
+            let mut config = short(method);
+            config.stop.max_upper_evals = Some(60);
+            let mut engine = Engine::new(ProblemSpec::new("bowl", level(m), level(n)), config, 6).unwrap();
+            let bowl = |level, x: &[f64], y: &[f64]| {
+                let gap: f64 = y.iter().map(|y| (y - x[0]).powi(2)).sum();
+                let size: f64 = x.iter().map(|x| x * x).sum();
+                Some((if level == Level::Upper { size + gap } else { gap }, Vec::new()))
+            };
+            let records = finish(&mut engine, bowl);
+            assert_eq!(engine.summary().stop, Some(StopReason::UpperBudget), "{name} {m}+{n}");
+            assert!(records.iter().all(|r| r.upper_value.is_finite() && r.axis_ratio.is_finite()), "{name} {m}+{n}");
         }
     });
 }
