@@ -359,7 +359,7 @@ impl Config {
         let known = leaf_paths(&tree);
         let pointer = format!("/{}", path.replace('.', "/"));
         let leaf = match tree.pointer_mut(&pointer) {
-            Some(leaf) if !leaf.is_object() => leaf,
+            Some(leaf) if known.iter().any(|name| name == path) => leaf,
             _ => {
                 let nearest = nearest(path, known.iter().map(String::as_str));
                 return Err(ConfigError::UnknownField { field: path.into(), nearest });

@@ -98,3 +98,62 @@ impl Upper {
         (0..self.bounds.len()).all(|i| self.cma.mean[i] + 0.1 * reach(i) == self.cma.mean[i])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::LevelSpec;
+    use crate::rng::{Purpose, Streams};
+
+    fn upper(widths: [f64; 4]) -> Upper {
+        let level = |widths: &[f64]| LevelSpec::boxed(widths.iter().map(|&w| (0.0, w)).collect());
+        let spec = ProblemSpec::new("boxes", level(&widths[..1]), level(&widths[1..]));
+        Upper::new(&spec, 8, 0.3, &mut stream(0))
+    }
+
+    fn stream(index: u64) -> Stream {
+        Streams::new(1).open(Purpose::Sample, 1, index)
+    }
+
+    #[test]
+    fn the_first_step_is_a_share_of_the_median_width() {
+        assert_eq!(upper([1.0, 100.0, 2.0, 4.0]).step_size(), 0.3 * 3.0);
+        let mean = upper([1.0, 100.0, 2.0, 4.0]).cma.mean;
+        assert!(mean.iter().zip([1.0, 100.0, 2.0, 4.0]).all(|(m, w)| (0.0..w).contains(m)));
+    }
+
+    #[test]
+    fn candidates_are_split_and_inside() {
+        let upper = upper([1.0, 100.0, 2.0, 4.0]);
+        let candidates = upper.sample(&mut stream(1));
+        assert_eq!(candidates.len(), 8);
+        for Candidate { x, guess } in &candidates {
+            assert_eq!((x.len(), guess.len()), (1, 3));
+            assert!((0.0..=1.0).contains(&x[0]) && (0.0..=100.0).contains(&guess[0]));
+        }
+        assert_eq!(candidates, upper.sample(&mut stream(1)));
+        assert_ne!(candidates, upper.sample(&mut stream(2)));
+    }
+
+    #[test]
+    fn the_prior_is_the_distribution_in_two_parts() {
+        let mut upper = upper([1.0, 100.0, 2.0, 4.0]);
+        let solved = [([0.1], [3.0, 1.0, 1.0]), ([0.2], [4.0, 1.5, 2.0]), ([0.3], [9.0, 0.5, 3.0])];
+        upper.update(solved.iter().map(|(x, y)| (x.as_slice(), y.as_slice())));
+        let prior = upper.lower_prior();
+        assert_eq!([&prior.upper.mean[..], &prior.lower.mean[..]].concat(), upper.cma.mean);
+        assert_eq!((prior.upper.cov[0], prior.lower.cov[0]), (upper.cma.cov[0], upper.cma.cov[5]));
+    }
+
+    #[test]
+    fn a_distribution_collapses_when_its_points_are_one() {
+        let mut upper = upper([1.0, 1.0, 1.0, 1.0]);
+        assert!(!upper.is_collapsed());
+        upper.cma.mean = vec![0.5; 4];
+        upper.cma.step_size = 1e-17;
+        assert!(upper.is_collapsed());
+        // One coordinate that still moves is enough to go on.
+        upper.cma.mean[2] = 0.0;
+        assert!(!upper.is_collapsed());
+    }
+}

@@ -1,0 +1,298 @@
+//! The allocators fed with scripted solutions: odd pools, due trainings, resampling, recall.
+#![allow(clippy::unwrap_used, clippy::panic)] // also in what tests share
+
+use bilevo_core::allocate::{Allocation, Allocator, Contrastive, Random, Solved};
+use bilevo_core::config::{AllocatorConfig, TrustRule};
+use bilevo_core::problem::{LevelSpec, Outcome, ProblemSpec};
+use bilevo_core::rng::{Purpose, Stream, Streams};
+use bilevo_core::upper::Candidate;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+const POPULATION: usize = 8;
+
+fn spec() -> ProblemSpec {
+    let level = |dim| LevelSpec::boxed(vec![(-1e300, 1e300); dim]);
+    ProblemSpec::new("scripted", level(2), level(3))
+}
+
+fn allocator(config: &AllocatorConfig) -> Contrastive {
+    Contrastive::new(config, &spec(), POPULATION, Streams::new(1))
+}
+
+fn stream(index: u64) -> Stream {
+    Streams::new(2).open(Purpose::Allocate, 0, index)
+}
+
+fn candidate(x: [f64; 2]) -> Candidate {
+    Candidate { x: x.to_vec(), guess: vec![0.0; 3] }
+}
+
+fn solved(x: &[f64], upper: Outcome) -> Solved {
+    Solved { x: x.to_vec(), y: vec![0.0; 3], upper, lower: Outcome { value: 0.0, violation: 0.0 }, converged: true }
+}
+
+fn feasible(value: f64) -> Outcome {
+    Outcome { value, violation: 0.0 }
+}
+
+/// Allocates as the engine does; returns the candidates chosen and the rounds of resampling.
+fn allocate(
+    allocator: &mut impl Allocator,
+    stream: &mut Stream,
+    mut sample: impl FnMut(&mut Stream) -> [f64; 2],
+) -> (Vec<Candidate>, usize) {
+    let mut candidates = Vec::new();
+    for round in 0..10 {
+        candidates.extend((0..POPULATION).map(|_| candidate(sample(stream))));
+        let Allocation::Run(run) = allocator.allocate(&candidates, round, stream) else { continue };
+        let mut distinct = run.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), run.len(), "chosen twice: {run:?}");
+        assert!(run.len() >= 2 && run.len() <= POPULATION && run.iter().all(|&i| i < candidates.len()), "{run:?}");
+        return (run.iter().map(|&i| candidates[i].clone()).collect(), round);
+    }
+    panic!("resamples for ever");
+}
+
+fn presets() -> [AllocatorConfig; 4] {
+    // The published pool rule trains rarely; a small network lets it train within a short test.
+    let published = AllocatorConfig { hidden: 2, pairs_per_weight: 2, ..AllocatorConfig::published() };
+    let exploring = AllocatorConfig { explore: 1000, resample_rounds: 3, ..AllocatorConfig::windowed() };
+    [AllocatorConfig::windowed(), AllocatorConfig::plain_window(), published, exploring]
+}
+
+/// Twelve generations in which candidates come from `sample` and are worth `judge`.
+fn live(
+    config: &AllocatorConfig,
+    mut sample: impl FnMut(&mut Stream) -> [f64; 2],
+    mut judge: impl FnMut(usize, &[f64]) -> Outcome,
+) -> Contrastive {
+    let mut allocator = allocator(config);
+    let (mut stream, mut number) = (stream(0), 0);
+    for generation in 1..=12 {
+        if allocator.training_due() {
+            allocator.train(generation);
+            assert!(!allocator.training_due());
+        }
+        let (chosen, rounds) = allocate(&mut allocator, &mut stream, &mut sample);
+        assert!(rounds <= config.resample_rounds);
+        let results: Vec<Solved> = chosen
+            .iter()
+            .map(|c| {
+                number += 1;
+                solved(&c.x, judge(number, &c.x))
+            })
+            .collect();
+        allocator.learn(&results);
+        let record = allocator.record();
+        assert!(record.accuracy.is_none_or(|a| (0.0..=1.0).contains(&a)), "{record:?}");
+        assert!(record.loss.is_none_or(|l| l.is_finite() && l >= 0.0), "{record:?}");
+    }
+    assert!(allocator.summary().0.is_none_or(|a| (0.0..=1.0).contains(&a)));
+    allocator
+}
+
+#[test]
+fn odd_pools_are_no_trouble() {
+    let normal = |s: &mut Stream| [s.normal(), s.normal()];
+    let infeasible = |violation| Outcome { value: 1.0, violation };
+    for config in presets() {
+        let equal = live(&config, normal, |_, _| feasible(7.0));
+        assert_eq!(equal.summary().0, None, "equal solutions say nothing about a model");
+        live(&config, |_| [0.5, -0.5], |number, _| feasible(number as f64));
+        live(&config, |_| [0.5, -0.5], |_, _| feasible(1.0));
+        live(&config, normal, |_, x| infeasible(1.0 + x[0].abs()));
+        live(&config, normal, |_, _| infeasible(1.0));
+        live(&config, normal, |_, x| infeasible(f64::MAX * x[0].abs().clamp(0.1, 1.0)));
+        live(&config, normal, |number, x| if number % 3 == 0 { Outcome::FAILED } else { feasible(x[0]) });
+        let failed = live(&config, normal, |_, _| Outcome::FAILED);
+        assert_eq!(failed.summary(), (None, 0), "nothing to learn from");
+        live(&config, normal, |number, x| if number > 40 { Outcome::FAILED } else { feasible(x[0]) });
+    }
+}
+
+#[test]
+fn scales_do_not_matter() {
+    for config in presets() {
+        for scale in [1e-300, 1e-150, 1.0, 1e150, 1e300] {
+            let sample = |s: &mut Stream| [scale * (s.uniform() - 0.5), (s.uniform() - 0.5) / scale];
+            live(&config, sample, |_, x| feasible(x[0]));
+            live(&config, sample, |_, x| feasible(x[1]));
+            live(&config, |s| [s.normal(), s.normal()], |_, x| feasible(scale * x[0].clamp(-1.0, 1.0)));
+        }
+    }
+    // With standardised inputs the model is as good at any scale.
+    for scale in [1e-300, 1.0, 1e300] {
+        let sample = |s: &mut Stream| [scale * (s.uniform() - 0.5), scale * (s.uniform() - 0.5)];
+        let accuracy = live(&AllocatorConfig::windowed(), sample, |_, x| feasible(x[0] / scale)).summary().0.unwrap();
+        assert!(accuracy > 0.85, "{accuracy} at {scale}");
+    }
+}
+
+/// An allocator whose model has learned that a small x0 is good.
+fn taught(config: &AllocatorConfig) -> Contrastive {
+    let mut allocator = allocator(config);
+    let mut stream = stream(9);
+    for generation in 1..=6 {
+        let points = (0..POPULATION).map(|_| [stream.normal(), stream.normal()]);
+        let results: Vec<Solved> = points.map(|x| solved(&x, feasible(x[0]))).collect();
+        allocator.learn(&results);
+        if allocator.training_due() {
+            allocator.train(generation);
+        }
+    }
+    allocator
+}
+
+#[test]
+fn resamples_poor_candidates_as_often_as_allowed_and_good_ones_never() {
+    for resample_rounds in 0..5 {
+        let config = AllocatorConfig { resample_rounds, ..AllocatorConfig::plain_window() };
+        let poor = allocate(&mut taught(&config), &mut stream(3), |s| [5.0 + s.uniform(), s.normal()]);
+        assert_eq!(poor.1, resample_rounds);
+        let good = allocate(&mut taught(&config), &mut stream(3), |s| [-5.0 - s.uniform(), s.normal()]);
+        assert_eq!(good.1, 0);
+    }
+}
+
+#[test]
+fn the_model_chooses_what_it_finds_better() {
+    let config = AllocatorConfig { resample_rounds: 0, ..AllocatorConfig::plain_window() };
+    let mut number = -1.0;
+    let (chosen, _) = allocate(&mut taught(&config), &mut stream(3), |_| {
+        number += 1.0;
+        [2.0 - 0.5 * number, 0.0]
+    });
+    let chosen: Vec<f64> = chosen.iter().map(|c| c.x[0]).collect();
+    assert_eq!(chosen, [-1.5, -1.0, -0.5, 0.0]);
+}
+
+#[test]
+fn exploration_takes_the_last_places_only() {
+    let config = AllocatorConfig { resample_rounds: 0, explore: 2, ..AllocatorConfig::plain_window() };
+    let mut strangers = 0;
+    for round in 0..20 {
+        let mut number = -1.0;
+        let (chosen, _) = allocate(&mut taught(&config), &mut stream(round), |_| {
+            number += 1.0;
+            [2.0 - 0.5 * number, 0.0]
+        });
+        let chosen: Vec<f64> = chosen.iter().map(|c| c.x[0]).collect();
+        assert_eq!(chosen[..2], [-1.5, -1.0]);
+        assert!(chosen[3] > 0.0, "the last place goes to one the model would not have chosen: {chosen:?}");
+        strangers += usize::from(chosen[2] > 0.0);
+    }
+    assert!(strangers > 0);
+}
+
+#[test]
+fn published_trains_when_pairs_are_ten_times_the_weights_and_starts_anew() {
+    let mut allocator = allocator(&AllocatorConfig::published());
+    let mut stream = stream(4);
+    // 2+3 variables and 32 hidden units make 234 weights: 49 * 48 is the first product >= 2340.
+    for training in 1..=3 {
+        for seen in 1..=49 {
+            let x = [stream.normal(), stream.normal()];
+            allocator.learn(&[solved(&x, feasible(x[1]))]);
+            assert_eq!(allocator.training_due(), seen == 49, "after {seen}");
+        }
+        allocator.train(training);
+        assert_eq!(allocator.summary().1, training);
+    }
+}
+
+#[test]
+fn a_window_trains_from_its_first_full_share_on_in_every_generation() {
+    let mut allocator = allocator(&AllocatorConfig::windowed());
+    let mut stream = stream(4);
+    for seen in 1..=60 {
+        let x = [stream.normal(), stream.normal()];
+        allocator.learn(&[solved(&x, feasible(x[1]))]);
+        assert_eq!(allocator.training_due(), seen >= 16, "after {seen}");
+        if allocator.training_due() {
+            allocator.train(seen);
+        }
+    }
+    assert_eq!(allocator.summary().1, 45);
+}
+
+#[test]
+fn accuracy_is_judged_before_training() {
+    let mut allocator = allocator(&AllocatorConfig::plain_window());
+    let mut stream = stream(6);
+    let mut generation = |sign: f64| -> Vec<Solved> {
+        let points = (0..32).map(|_| [stream.normal(), stream.normal()]);
+        points.map(|x| solved(&x, feasible(sign * x[0]))).collect()
+    };
+    allocator.learn(&generation(1.0));
+    assert_eq!(allocator.record().accuracy, None, "there was no model yet");
+    allocator.train(1);
+    allocator.learn(&generation(1.0));
+    let right = allocator.record().accuracy.unwrap();
+    allocator.train(2);
+    // The world turns round: the old model is wrong about it, the next one right.
+    allocator.learn(&generation(-1.0));
+    let wrong = allocator.record().accuracy.unwrap();
+    allocator.train(3);
+    allocator.learn(&generation(-1.0));
+    let again = allocator.record().accuracy.unwrap();
+    assert!(right > 0.85 && wrong < 0.15 && again > 0.85, "{right} {wrong} {again}");
+    // Equal numbers of pairs each time.
+    let mean = allocator.summary().0.unwrap();
+    assert!((mean - (right + wrong + again) / 3.0).abs() < 1e-12);
+}
+
+#[test]
+fn the_elite_is_recalled_every_so_many_generations_while_the_model_decides() {
+    for recall in [0, 1, 4] {
+        let config = AllocatorConfig { recall, trust: TrustRule::Always, ..AllocatorConfig::windowed() };
+        let mut fresh = allocator(&config);
+        allocate(&mut fresh, &mut stream(1), |s| [s.normal(), s.normal()]);
+        assert!((1..20).all(|g| !fresh.recalls(g)), "there is no model yet");
+        let mut taught = taught(&config);
+        allocate(&mut taught, &mut stream(1), |s| [s.normal(), s.normal()]);
+        assert!(taught.record().in_charge);
+        for generation in 1..20 {
+            let expected = recall > 0 && generation % recall == 0;
+            assert_eq!(taught.recalls(generation as u64), expected, "generation {generation}, every {recall}");
+        }
+    }
+}
+
+#[test]
+fn a_new_model_serves_its_probation() {
+    let config = AllocatorConfig::windowed();
+    let mut allocator = allocator(&config);
+    let (mut stream, mut chosen) = (stream(8), Vec::new());
+    for generation in 1..=8 {
+        if allocator.training_due() {
+            allocator.train(generation);
+        }
+        let (run, _) = allocate(&mut allocator, &mut stream, |s| [s.normal(), s.normal()]);
+        chosen.push(run.len());
+        let results: Vec<Solved> = run.iter().map(|c| solved(&c.x, feasible(c.x[0]))).collect();
+        allocator.learn(&results);
+    }
+    // Two generations fill the pool, two more (56 pairs) test the model.
+    assert_eq!(chosen[..4], [POPULATION; 4]);
+    assert!(chosen[4..].iter().all(|&n| n < POPULATION), "{chosen:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_random_share_is_distinct_and_at_least_two(share in 0.01_f64..1.0, population in 4_usize..40, seed in 0_u64..99) {
+        let candidates = vec![candidate([0.0, 0.0]); population];
+        let Allocation::Run(run) = Random::new(share, population).allocate(&candidates, 0, &mut stream(seed)) else {
+            return Err(TestCaseError::fail("a random allocator needs no second sampling"));
+        };
+        prop_assert!(run.windows(2).all(|w| w[0] < w[1]), "sorted, so distinct: {run:?}");
+        prop_assert!(run.iter().all(|&i| i < population));
+        let exact = share * population as f64;
+        prop_assert!(run.len() == 2 || (run.len() as f64 - exact).abs() <= 0.5);
+        prop_assert!(run.len() >= 2);
+    }
+}
