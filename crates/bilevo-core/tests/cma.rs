@@ -302,7 +302,7 @@ fn extreme_sizes_give_no_nan() {
                 assert!(cma.step_size > 0.0 && cma.step_size.is_finite() && cma.axis_ratio() <= 1.000_001e7);
                 assert!(cma.mean.iter().all(|v| v.is_finite()), "1e{exponent}: {cma:?}");
                 // Beyond that the squares of the widths leave f64, and the kernel starts round again.
-                assert!(exponent.abs() > 150 || cma.cov.iter().all(|v| v.is_finite()), "1e{exponent}: {cma:?}");
+                assert!(cma.cov.iter().all(|v| v.is_finite()), "1e{exponent}: {cma:?}");
             }
         }
     }

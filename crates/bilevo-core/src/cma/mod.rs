@@ -22,6 +22,8 @@ use crate::rng::Stream;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
+/// Largest factor by which the step size is folded into C.
+const MAX_FOLD: f64 = 1e100;
 /// Largest condition number of C.
 const MAX_CONDITION: f64 = 1e14;
 
@@ -101,9 +103,9 @@ impl Cma {
         }
         for ((coordinate, &mean), &(low, high)) in point.iter_mut().zip(mean).zip(bounds) {
             if *coordinate < low {
-                *coordinate = 0.5 * (mean + low);
+                *coordinate = 0.5 * mean + 0.5 * low;
             } else if *coordinate > high {
-                *coordinate = 0.5 * (mean + high);
+                *coordinate = 0.5 * mean + 0.5 * high;
             }
         }
     }
@@ -212,8 +214,9 @@ impl Cma {
         }
         self.scales.iter_mut().for_each(|v| *v = v.sqrt());
         let (_, longest) = extremes(&self.scales);
-        if self.step_size > 1e7 * longest {
-            let factor = self.step_size / longest;
+        let factor = self.step_size / longest;
+        // Beyond the limit the squares would leave f64; there a step size may stay what it is.
+        if (1e7..MAX_FOLD).contains(&factor) {
             self.cov.iter_mut().for_each(|c| *c *= factor * factor);
             self.path_cov.iter_mut().for_each(|p| *p *= factor);
             self.scales.iter_mut().for_each(|s| *s *= factor);
