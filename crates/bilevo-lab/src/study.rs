@@ -60,7 +60,7 @@ pub const BASES: [&str; 5] = ["tlea-cma-es", "tlea-de", "bl-cma-es", "motea", "b
 pub const SMD_DIMS: (usize, usize) = (2, 3);
 
 /// Where our figures differ from the published ones, and why, for the report.
-pub const DIFFERENCES: [(&str, &str); 8] = [
+pub const DIFFERENCES: [(&str, &str); 9] = [
     (
         "The model, as published and as it works",
         "Taken to the letter, the paper's allocator trains on raw inputs whenever its pool is full and empties the pool afterwards; the model is then old by the time it is used: it saves far less than the paper reports, or even costs more. The default here standardises the inputs, trains anew in every generation on the latest solutions, lets the share of searched candidates follow the measured accuracy of the model, gives one place to a random candidate and recalls the elite now and then. Both are in the tables, with two steps between: the preset to the letter has methods that end in -published.",
@@ -68,6 +68,10 @@ pub const DIFFERENCES: [(&str, &str); 8] = [
     (
         "The size of a population",
         "The paper prints 4 + ⌊ln(m + n)⌋. With the usual 4 + ⌊3 ln(m + n)⌋ the published costs of the base algorithms come out within a few percent, without the factor they do not; so the factor is taken to be lost in print.",
+    ),
+    (
+        "Gold mining",
+        "No optimum is known for it, so a run ends when its elite stands still for 70 evaluations or at 1500. The base mostly stands still early, at values that scatter more widely and partly belong to followers that had not settled; with ranking the elite keeps moving a little for longer and the values agree better. That is no saving, and the published one (88.5 %) is not reproduced.",
     ),
     (
         "MOTEA and BOC",
