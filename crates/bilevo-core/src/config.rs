@@ -366,7 +366,10 @@ impl Config {
             }
         };
         *leaf = serde_json::from_str(value).unwrap_or_else(|_| value.into());
-        *self = serde_json::from_value(tree).map_err(|e| ConfigError::invalid(path, value, e.to_string()))?;
+        match serde_json::from_value(tree.clone()) {
+            Ok(changed) => *self = changed,
+            Err(_) => return Err(ConfigError::invalid(path, value, format!("it takes {}", expected(tree, &pointer)))),
+        }
         Ok(())
     }
 
@@ -378,6 +381,40 @@ impl Config {
             text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
         format!("{hash:016x}")
     }
+}
+
+/// What the value at `pointer` can be, in words: found by offering it a word that nothing takes and,
+/// for what may be absent, `null`.
+fn expected(mut tree: serde_json::Value, pointer: &str) -> String {
+    let mut offer = |value: serde_json::Value| {
+        tree.pointer_mut(pointer).map(|leaf| *leaf = value);
+        serde_json::from_value::<Config>(tree.clone()).map_err(|e| e.to_string())
+    };
+    let refusal = offer("?".into()).err().unwrap_or_default();
+    let words = match refusal.split_once("expected ").map_or("", |(_, words)| words) {
+        "usize" | "u64" => "a whole number from 0 on",
+        "f64" => "a number",
+        words => words,
+    };
+    let or_null = if offer(serde_json::Value::Null).is_ok() { ", or null for the default" } else { "" };
+    format!("{words}{or_null}")
+}
+
+/// The range as far as it says something about the number given.
+fn range_hint(got: f64, low: f64, high: f64) -> String {
+    const BEYOND_ALL_USE: f64 = 1e15;
+    if high < BEYOND_ALL_USE {
+        format!("it must lie between {} and {}", plain(low), plain(high))
+    } else if got > high {
+        format!("it must be at most {}", plain(high))
+    } else {
+        format!("it must be at least {}", plain(low))
+    }
+}
+
+/// A number without rows of zeros.
+fn plain(number: f64) -> String {
+    if number == 0.0 || (1e-4..1e15).contains(&number.abs()) { number.to_string() } else { format!("{number:e}") }
 }
 
 /// Every `a.b` path of a settings tree.
@@ -397,7 +434,7 @@ fn leaf_paths(tree: &serde_json::Value) -> Vec<String> {
 #[non_exhaustive]
 pub enum ConfigError {
     /// A number outside its range.
-    #[error("`{field}` is {got}\nhint: it must lie between {low} and {high}")]
+    #[error("`{field}` is {}\nhint: {}", plain(*.got), range_hint(*.got, *.low, *.high))]
     OutOfRange {
         /// Path of the field.
         field: &'static str,
@@ -409,7 +446,7 @@ pub enum ConfigError {
         high: f64,
     },
     /// A field that does not exist.
-    #[error("there is no setting `{field}`{}", did_you_mean(.nearest))]
+    #[error("there is no setting `{field}`{}\nhint: `bilevo explain METHOD` shows all", did_you_mean(.nearest))]
     UnknownField {
         /// Path given.
         field: String,
@@ -417,7 +454,7 @@ pub enum ConfigError {
         nearest: Option<String>,
     },
     /// A value of the wrong type.
-    #[error("`{field}` cannot be `{got}`: {reason}")]
+    #[error("`{field}` cannot be `{got}`\nhint: {reason}")]
     Invalid {
         /// Path of the field.
         field: String,
