@@ -387,7 +387,9 @@ impl Config {
 /// for what may be absent, `null`.
 fn expected(mut tree: serde_json::Value, pointer: &str) -> String {
     let mut offer = |value: serde_json::Value| {
-        tree.pointer_mut(pointer).map(|leaf| *leaf = value);
+        if let Some(leaf) = tree.pointer_mut(pointer) {
+            *leaf = value;
+        }
         serde_json::from_value::<Config>(tree.clone()).map_err(|e| e.to_string())
     };
     let refusal = offer("?".into()).err().unwrap_or_default();

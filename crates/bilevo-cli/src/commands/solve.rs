@@ -178,7 +178,7 @@ fn config(args: &Args, method: &str) -> anyhow::Result<Config> {
     ];
     for (key, value) in &args.set {
         if let Some((flag, ..)) = flags.iter().find(|(_, setting, given)| *given && setting == key) {
-            bail!("`{flag}` and `--set {key}` say the same thing twice\nhint: leave one of them out");
+            bail!("`{flag}` and `--set {key}` set the same thing\nhint: leave one of them out");
         }
         config.set(key, value)?;
     }

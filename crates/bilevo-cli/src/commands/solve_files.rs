@@ -15,7 +15,7 @@ pub(super) fn refuse_other_runs(path: &Path, run: &Run) -> anyhow::Result<()> {
         Ok(header) => header,
         Err(CheckpointError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => {
-            let hint = "give the name of another file, or remove this one";
+            let hint = "give another name to keep it, or delete the file to overwrite it";
             return Err(error).with_context(|| format!("`{file}` was left as it is\nhint: {hint}"));
         }
     };
@@ -26,7 +26,7 @@ pub(super) fn refuse_other_runs(path: &Path, run: &Run) -> anyhow::Result<()> {
     let what = if finished { "another run" } else { "an unfinished run" };
     let resume = if finished { "shows its result" } else { "goes on with it" };
     bail!(
-        "`{file}` holds {what}: {} with {}, seed {}\nhint: `bilevo solve --resume {}` {resume}; give the name of another file to keep it, or remove it",
+        "`{file}` holds {what}: {} with {}, seed {}\nhint: `bilevo solve --resume {}` {resume}; give another name to keep it, or delete the file to overwrite it",
         header.problem,
         header.method,
         header.seed,
@@ -64,9 +64,12 @@ pub(super) fn quoted_path(path: &Path) -> String {
     quoted(&if dash { Path::new(".").join(path) } else { path.to_path_buf() }.to_string_lossy())
 }
 
-/// A name in the current directory that says what the run is.
+/// A name in the current directory that says what the run is; with the hash of its settings if
+/// something else has that name.
 pub(super) fn default_checkpoint(run: &Run) -> PathBuf {
-    let engine = run.engine();
-    let (m, n) = (engine.spec().upper.dim(), engine.spec().lower.dim());
-    format!("{}-{m}+{n}-{}-{}.checkpoint", engine.spec().name, run.method(), engine.seed()).into()
+    let Header { upper_dim, lower_dim, method, config_hash, seed, .. } = run.header();
+    let name = format!("{}-{upper_dim}+{lower_dim}-{method}-{seed}", run.engine().spec().name);
+    let path = PathBuf::from(format!("{name}.checkpoint"));
+    let taken = path.exists() && checkpoint::header(&path).map_or(true, |there| there.config_hash != config_hash);
+    if taken { format!("{name}-{config_hash}.checkpoint").into() } else { path }
 }
