@@ -4,16 +4,16 @@ use crate::commands::Command;
 use bilevo::problems;
 use clap::{Args, Parser, ValueEnum};
 
-/// Solves bilevel (leader-follower) problems by evolution.
+/// Solves bilevel (leader-follower) optimisation problems by evolution and compares the methods that do
 #[derive(Debug, Parser)]
-#[command(name = "bilevo", version, about, max_term_width = 100, after_help = EXIT_CODES)]
+#[command(name = "bilevo", version, max_term_width = 100, after_help = EXIT_CODES)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done; 1 the best known value was the target and was not reached; \
-2 error; 130 interrupted (the run was saved).";
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 the best known value was the target and was not reached, or runs of \
+an experiment failed; 2 error; 130 interrupted (the run was saved).";
 
 /// Text for people or JSON for programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

@@ -1,8 +1,8 @@
 //! The `bilevo` program: arguments as typed ([`args`]) become what is meant in the command that
 //! they belong to ([`commands`]); this file only maps the end of a command to an exit code.
 //!
-//! Exit codes: 0 done; 1 finished without meeting the target that was in force; 2 error;
-//! 130 interrupted.
+//! Exit codes: 0 done; 1 finished without meeting the target that was in force, or with failed runs
+//! in an experiment; 2 error; 130 interrupted.
 
 mod args;
 mod commands;

@@ -39,8 +39,13 @@ pub(crate) fn warn(text: impl std::fmt::Display) {
 /// Says why a command failed.
 pub(crate) fn say_error(error: &anyhow::Error) {
     say(format_args!("{BAD}error{BAD:#}: {error}"));
-    for cause in error.chain().skip(1) {
-        say(format_args!("  because: {cause}"));
+    let mut said = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        // Some errors quote their cause.
+        if !said.contains(&cause) {
+            say(format_args!("  because: {cause}"));
+        }
+        said = cause;
     }
 }
 
@@ -66,6 +71,16 @@ pub(crate) fn grouped(number: u64) -> String {
 /// A number with six significant digits, in whichever form is shorter to read.
 pub(crate) fn short(number: f64) -> String {
     digits(number, 6)
+}
+
+/// A best known value; what rounding left of a zero is a zero.
+pub(crate) fn best_known(number: f64) -> String {
+    short(if number.abs() < 1e-12 { 0.0 } else { number })
+}
+
+/// `1 generation`, `2 generations`.
+pub(crate) fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
 /// A number with so many significant digits where it is neither tiny nor huge.
@@ -97,6 +112,9 @@ mod tests {
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(counted(1, "generation"), "1 generation");
+        assert_eq!(counted(1000, "number"), "1,000 numbers");
+        assert_eq!(best_known(-8.882e-16), "0");
         assert_eq!(short(0.0), "0");
         assert_eq!(short(-2.5), "-2.5");
         assert_eq!(short(1.0 / 3.0), "0.333333");

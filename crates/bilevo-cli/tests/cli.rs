@@ -57,6 +57,7 @@ fn solve_prints_one_json_object_with_the_agreed_keys() {
         "evaluations",
         "lower_searches",
         "accuracy",
+        "target_met",
         "model_accuracy",
         "stop",
         "generations",
@@ -84,7 +85,7 @@ fn accuracy_is_null_when_the_optimum_is_unknown_and_that_is_success() {
     let output = bilevo(&["solve", "gold-mining", "--seed", "3", "--format", "json", "--max-upper-evals", "50"]);
     let result: Value = serde_json::from_str(stdout(&output)).unwrap();
     assert_eq!(code(&output), 0);
-    assert_eq!(result["accuracy"], Value::Null);
+    assert_eq!((&result["accuracy"], &result["target_met"]), (&Value::Null, &Value::Null));
 }
 
 #[test]
@@ -123,10 +124,14 @@ fn jobs_do_not_change_the_answer() {
 #[test]
 fn a_missed_target_is_exit_code_one_unless_switched_off() {
     let base = ["solve", "smd1", "--seed", "1", "--max-upper-evals", "20"];
-    assert_eq!(code(&bilevo(&base)), 1);
+    let missed = bilevo(&base);
+    assert_eq!(code(&missed), 1);
+    assert!(stdout(&missed).contains("best known value not reached"), "{}", stdout(&missed));
+    assert!(stdout(&bilevo(&[&base[..], &["--format", "json"]].concat())).contains("\"target_met\": false"));
     assert_eq!(code(&bilevo(&[&base[..], &["--target", "on"]].concat())), 1);
     assert_eq!(code(&bilevo(&[&base[..], &["--target", "both"]].concat())), 1);
-    assert_eq!(code(&bilevo(&[&base[..], &["--target", "off"]].concat())), 0);
+    let off = bilevo(&[&base[..], &["--target", "off"]].concat());
+    assert_eq!((code(&off), stdout(&off).contains("not reached")), (0, false));
 }
 
 /// The command must fail with exit code 2, print nothing on stdout and say all of `parts`.
@@ -166,12 +171,30 @@ fn what_cannot_be_meant_is_refused_with_one_clear_message() {
     refused(&["solve", "smd1", "--target", "maybe"], &["--target"]);
     refused(&["solve", "gold-mining", "--target", "on"], &["best known value"]);
     refused(&["solve", "smd1", "--set", "allocator.windw=3"], &["did you mean `allocator.window`?"]);
-    refused(&["solve", "smd1", "--set", "allocator.window=big"], &["allocator.window"]);
-    refused(&["solve", "smd1", "--set", "allocator.keep=7"], &["allocator.keep", "between"]);
+    for (assignment, hint) in [
+        ("allocator.window=big", "hint: it takes a whole number"),
+        ("upper.population=1.5", "a whole number from 0 on, or null"),
+        ("allocator.keep=much", "hint: it takes a number"),
+        ("allocator.kind=3", "hint: it takes one of `all`, `random`, `contrastive`"),
+        ("allocator.keep=7", "hint: it must lie between 0.01 and 1\n"),
+        ("stop.flat_tolerance=-1", "hint: it must be at least 0\n"),
+        ("stop.max_upper_evals=9999999999999999", "hint: it must be at most 1e15\n"),
+        ("no.such=1", "`bilevo explain METHOD`"),
+    ] {
+        let key = assignment.split('=').next().unwrap();
+        refused(&["solve", "smd1", "--seed", "1", "--set", assignment], &[key, hint]);
+    }
+    refused(&["solve", "smd1", "--target", "on", "--set", "stop.target=off"], &["`--target` and `--set stop.target`"]);
+    refused(
+        &["solve", "smd1", "--max-lower-evals", "9", "--set", "stop.max_lower_evals=9"],
+        &["`--max-lower-evals` and `--set stop.max_lower_evals`"],
+    );
+    refused(&["solve", "smd1", "-m", "cr-tlea"], &["did you mean `cr-tlea-"]);
     refused(&["solve", "smd1", "--set", "window"], &["KEY=VALUE"]);
     refused(&["solve", "smd1", "--retries", "-1"], &["--retries"]);
     refused(&["solve", "smd1", "--trace", "no/such/directory/t.jsonl"], &["cannot write the trace"]);
     refused(&["eval", "smd1", "--x", "1 2", "--y", "1 2"], &["`--y` has 2 numbers", "takes 3"]);
+    refused(&["eval", "smd1", "--x", "1", "--y", "1 2 3"], &["`--x` has 1 number,"]);
     refused(&["eval", "smd1", "--x", "1 two", "--y", "1 2 3"], &["`two` is not a finite number"]);
     refused(&["eval", "smd1", "--x", "nan 1", "--y", "1 2 3"], &["not a finite number"]);
 }
@@ -185,6 +208,8 @@ fn eval_gives_objectives_and_constraints() {
     assert_eq!(result["lower_constraints"].as_array().unwrap().len(), 3);
     assert_eq!(result["inside_box"], true);
     let output = bilevo(&["eval", "smd1", "--x", "1 2", "--y", "0 3 0"]);
+    let unconstrained = bilevo(&["eval", "smd1", "--x", "1 2", "--y", "0 3 0", "--format", "json"]);
+    assert!(!stdout(&unconstrained).contains("-0.0"), "{}", stdout(&unconstrained));
     assert!(stdout(&output).contains("18") && stdout(&output).contains("14"));
     let larger = bilevo(&["eval", "smd1", "--dims", "5+5", "--x", "1 2 3 4 5", "--y", "0 3 0 0 0"]);
     assert_eq!(code(&larger), 0);

@@ -127,8 +127,9 @@ fn a_resumed_run_keeps_its_problem_method_seed_and_settings() {
     resume(&["--max-upper-evals", "9"], &["`--max-upper-evals` cannot be changed"]);
     resume(&["--target", "on"], &["`--target` cannot be changed"]);
     assert_eq!(std::fs::read(at.join("half")).unwrap(), before, "nothing was overwritten");
-    let same = ["solve", "smd1", "--resume", "half", "--seed", "21", "--checkpoint", "other"];
-    assert_eq!(bilevo(at, &same).status.code(), Some(0));
+    let same = ["solve", "--resume", "half", "--checkpoint", "other", "--set", "stop.target=off"];
+    let output = bilevo(at, &[&same[..], &RUN[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "flags may repeat the settings: {}", stderr(&output));
     assert_eq!(std::fs::read(at.join("half")).unwrap(), before, "the other file was used");
     assert!(at.join("other").exists());
 }
@@ -147,6 +148,65 @@ fn a_new_run_does_not_wipe_out_an_unfinished_one_or_any_other_file() {
     refused(at, &["solve", "smd1", "--seed", "1", "--checkpoint", "new", "--trace", "new"], &["the same file"]);
     assert!(!at.join("new").exists());
     refused(at, &["solve", "smd1", "--seed", "1", "--checkpoint", "no/such/file"], &["cannot write the checkpoint"]);
+}
+
+#[test]
+fn the_checkpoint_of_another_run_is_kept_even_when_finished() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    let first = ["solve", "smd8", "--seed", "3", "--max-upper-evals", "20", "--target", "off", "--checkpoint", "a"];
+    assert_eq!(bilevo(at, &first).status.code(), Some(0));
+    let before = std::fs::read(at.join("a")).unwrap();
+    let others = [
+        vec!["solve", "smd1", "--seed", "3", "--max-upper-evals", "20", "--target", "off", "--checkpoint", "a"],
+        vec!["solve", "smd8", "--seed", "2", "--max-upper-evals", "20", "--target", "off", "--checkpoint", "a"],
+        vec!["solve", "smd8", "--seed", "3", "--max-upper-evals", "21", "--target", "off", "--checkpoint", "a"],
+        [&first[..], &["--method", "boc"]].concat(),
+    ];
+    for other in others {
+        refused(at, &other, &["another run: smd8 with cr-tlea-cma-es, seed 3", "--resume a", "delete"]);
+    }
+    std::fs::write(at.join("cut"), &before[..60]).unwrap();
+    refused(at, &["solve", "smd1", "--seed", "3", "--checkpoint", "cut"], &["left as it is", "is cut off"]);
+    std::fs::write(at.join("empty"), "").unwrap();
+    refused(at, &["solve", "smd1", "--seed", "3", "--checkpoint", "empty"], &["not a bilevo checkpoint"]);
+    assert_eq!(std::fs::read(at.join("a")).unwrap(), before);
+    assert_eq!(bilevo(at, &first).status.code(), Some(0), "the same run again");
+}
+
+#[test]
+fn a_plot_replaces_nothing_but_pictures() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    let run = ["solve", "smd1", "--seed", "1", "--max-upper-evals", "20", "--target", "off"];
+    let with = |flags: &[&'static str]| [&run[..], flags].concat();
+    std::fs::write(at.join("notes.svg"), "notes").unwrap();
+    refused(at, &with(&["--plot", "notes.svg"]), &["exists and is not a picture"]);
+    assert_eq!(std::fs::read(at.join("notes.svg")).unwrap(), b"notes");
+    refused(at, &with(&["--plot", "store.db"]), &["ends in .svg or .png"]);
+    for flag in ["--trace", "--checkpoint"] {
+        refused(at, &with(&["--plot", "new.svg", flag, "./new.svg"]), &["the same file", "--plot", flag]);
+    }
+    refused(at, &["solve", "--resume", "new.svg", "--plot", "new.svg"], &["new.svg"]);
+    assert!(!at.join("store.db").exists() && !at.join("new.svg").exists());
+    for (file, start) in [("a.svg", &b"<svg"[..]), ("a.png", b"\x89PNG")] {
+        for _ in 0..2 {
+            let output = bilevo(at, &with(&["--plot", file]));
+            assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+            assert!(std::fs::read(at.join(file)).unwrap().starts_with(start), "{file}");
+        }
+    }
+}
+
+#[test]
+fn the_resume_command_can_be_pasted_and_keeps_the_flags() {
+    let directory = tempfile::tempdir().unwrap();
+    let files = ["--checkpoint", "it's half", "--trace", "my trace", "--plot", "a.svg"];
+    let how = ["--inject", "error:2000", "--on-failure", "stop", "--retries", "1", "--jobs", "2"];
+    let output = bilevo(directory.path(), &[&["solve"], &RUN[..], &files[..], &how[..]].concat());
+    let command = "bilevo solve --resume 'it'\\''s half' --trace 'my trace' --plot a.svg --jobs 2 --on-failure stop \
+                   --retries 1 --format json";
+    assert!(stderr(&output).contains(command), "{}", stderr(&output));
 }
 
 #[test]
@@ -169,5 +229,7 @@ fn files_that_cannot_be_resumed_say_why() {
     flipped[bytes.len() / 2] ^= 16;
     case("flipped", &flipped, "is damaged");
     refused(at, &["solve", "--resume", "missing"], &["cannot read the checkpoint", "missing"]);
+    let missing = bilevo(at, &["solve", "--resume", "missing"]);
+    assert_eq!(stderr(&missing).lines().count(), 1, "the cause stands there once: {}", stderr(&missing));
     refused(at, &["solve", "--resume", "."], &["checkpoint"]);
 }

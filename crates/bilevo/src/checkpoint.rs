@@ -193,7 +193,7 @@ fn sync_directory(path: &Path) {
     }
 }
 
-/// Refuses to replace a file that is not a checkpoint. An empty file (`mktemp`) may be replaced.
+/// Refuses to replace a file that is not a checkpoint, be it empty.
 ///
 /// # Errors
 /// [`CheckpointError::Foreign`], or the file cannot be read.
@@ -210,7 +210,7 @@ pub fn may_write(path: &Path) -> Result<(), CheckpointError> {
     }
     let mut start = Vec::new();
     file.take(MAGIC.len() as u64).read_to_end(&mut start).map_err(error)?;
-    if start.is_empty() || start == MAGIC { Ok(()) } else { Err(foreign()) }
+    if start == MAGIC { Ok(()) } else { Err(foreign()) }
 }
 
 /// Reads what a checkpoint says about itself, without its state.

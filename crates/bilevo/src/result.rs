@@ -2,7 +2,8 @@
 
 use crate::run::{Report, Status};
 use bilevo_core::Engine;
-use bilevo_core::record::{Accuracy, Evaluations, LowerSearches};
+use bilevo_core::config::Target;
+use bilevo_core::record::{Accuracy, Evaluations, LowerSearches, StopReason};
 use serde::Serialize;
 
 /// A run's result; serialises to the object that `bilevo solve --format json` prints.
@@ -36,6 +37,8 @@ pub struct SolveResult {
     pub lower_searches: LowerSearches,
     /// Distance from the best known values; null if they are unknown.
     pub accuracy: Option<Accuracy>,
+    /// Whether the best known value was reached; null if it is unknown or was no target.
+    pub target_met: Option<bool>,
     /// Mean accuracy of the ranking model; null without one.
     pub model_accuracy: Option<f64>,
     /// Why the run ended.
@@ -102,11 +105,13 @@ impl SolveResult {
             y: solution.map(|s| s.y.clone()),
             upper_value: solution.map(|s| s.upper_value),
             lower_value: solution.map(|s| s.lower_value),
-            upper_violation: solution.map(|s| s.upper_violation),
-            lower_violation: solution.map(|s| s.lower_violation),
+            // The sum of no violations is -0; adding 0 makes it 0.
+            upper_violation: solution.map(|s| s.upper_violation + 0.0),
+            lower_violation: solution.map(|s| s.lower_violation + 0.0),
             evaluations: summary.evaluations.into(),
             lower_searches: summary.lower_searches,
             accuracy: summary.accuracy,
+            target_met: target_met(engine, report),
             model_accuracy: summary.model_accuracy,
             stop: stop_name(report.status),
             generations: summary.generations,
@@ -117,6 +122,19 @@ impl SolveResult {
             dims: Dims { upper: spec.upper.dim(), lower: spec.lower.dim() },
         }
     }
+}
+
+/// Whether the target that was in force was met; `None` without one.
+fn target_met(engine: &Engine, report: &Report) -> Option<bool> {
+    let stop = &engine.config().stop;
+    if stop.target == Target::Off || engine.spec().best_known.is_none() {
+        return None;
+    }
+    let close = report.summary.accuracy.is_some_and(|accuracy| {
+        let lower = accuracy.lower.is_none_or(|lower| lower <= stop.lower_target_tolerance);
+        accuracy.upper <= stop.target_tolerance && (lower || stop.target == Target::Upper)
+    });
+    Some(close || report.status == Status::Finished(StopReason::Target))
 }
 
 /// The end of a run in one `snake_case` word.

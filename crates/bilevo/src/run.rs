@@ -186,13 +186,10 @@ impl Run {
         &self.problem
     }
 
-    /// Writes the run as it stands.
-    ///
-    /// # Errors
-    /// See [`checkpoint::save`].
-    pub fn save(&self, path: &Path) -> Result<(), CheckpointError> {
+    /// What its checkpoint says about itself.
+    pub fn header(&self) -> Header {
         let spec = self.engine.spec();
-        let header = Header {
+        Header {
             version: crate::VERSION.into(),
             problem: self.problem.clone(),
             upper_dim: spec.upper.dim(),
@@ -201,8 +198,15 @@ impl Run {
             config_hash: self.engine.config().hash(),
             seed: self.engine.seed(),
             finished: self.engine.summary().stop.is_some(),
-        };
-        checkpoint::save(path, &header, &self.engine, self.seconds, self.training_seconds)
+        }
+    }
+
+    /// Writes the run as it stands.
+    ///
+    /// # Errors
+    /// See [`checkpoint::save`].
+    pub fn save(&self, path: &Path) -> Result<(), CheckpointError> {
+        checkpoint::save(path, &self.header(), &self.engine, self.seconds, self.training_seconds)
     }
 
     /// Goes on until the run ends or something stops it. A stopped run can go on by another call.

@@ -159,8 +159,10 @@ fn nothing_but_a_checkpoint_is_overwritten() {
     assert!(run.go(&mut Serial::new(&*problem), &options, &mut []).is_err());
     assert_eq!(run.engine().summary().evaluations.total(), 0);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "years of work");
-    // An empty file, as `mktemp` makes it, may be used.
+    // An empty file is not a checkpoint either.
     std::fs::write(&path, "").unwrap();
+    assert!(matches!(half_run().save(&path), Err(CheckpointError::Foreign { .. })));
+    std::fs::remove_file(&path).unwrap();
     half_run().save(&path).unwrap();
     half_run().save(&path).unwrap();
     assert!(checkpoint::load(&path).is_ok());

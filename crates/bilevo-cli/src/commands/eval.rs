@@ -1,7 +1,7 @@
 //! `bilevo eval PROBLEM --x … --y …`: both objectives and every constraint at one point.
 
 use crate::args::{Format, SizeArgs};
-use crate::output::{self, WARN, short};
+use crate::output::{self, WARN, counted, short};
 use crate::{Exit, table};
 use anyhow::{Context, bail};
 use bilevo::{BilevelProblem, Level, LowerConstraints};
@@ -65,12 +65,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     for (name, values, expected) in [("--x", x, spec.upper.dim()), ("--y", y, spec.lower.dim())] {
         if values.len() != expected {
             let hint = "`bilevo list problems` shows the sizes; --dims chooses another one";
-            bail!("`{name}` has {} numbers, {} takes {expected}\nhint: {hint}", values.len(), args.problem);
+            let numbers = counted(values.len() as u64, "number");
+            bail!("`{name}` has {numbers}, {} takes {expected}\nhint: {hint}", args.problem);
         }
     }
     let (upper_value, upper_constraints) = evaluate(&*problem, Level::Upper, x, y)?;
     let (lower_value, lower_constraints) = evaluate(&*problem, Level::Lower, x, y)?;
-    let lower_violation = spec.violation(Level::Lower, &lower_constraints);
+    // The sum of no numbers is -0, which nobody wants to read.
+    let lower_violation = spec.violation(Level::Lower, &lower_constraints) + 0.0;
     let added = if spec.lower_constraints == LowerConstraints::Added { lower_violation } else { 0.0 };
     let inside = |values: &[f64], bounds: &[(f64, f64)]| {
         values.iter().zip(bounds).all(|(value, (low, high))| (low..=high).contains(&value))

@@ -1,7 +1,7 @@
 //! `bilevo list problems|methods`.
 
 use crate::args::Format;
-use crate::output::{self, short};
+use crate::output::{self, best_known};
 use crate::{Exit, table};
 use bilevo::{Level, methods, problems};
 use clap::ValueEnum;
@@ -77,7 +77,7 @@ fn list_problems(format: Format) -> anyhow::Result<()> {
     for row in &rows {
         let size = format!("{}+{}{}", row.upper_dim, row.lower_dim, if row.scalable { " *" } else { "" });
         let constraints = format!("{}+{}", row.upper_constraints, row.lower_constraints);
-        let best = row.best_known.map_or("unknown".into(), |best| short(best.upper));
+        let best = row.best_known.map_or("unknown".into(), |best| best_known(best.upper));
         lines.push(vec![row.name.into(), size, constraints, best, row.about.into()]);
     }
     let mut out = output::stdout();

@@ -11,6 +11,7 @@ mod plot;
 mod present;
 mod reproduce;
 mod solve;
+mod solve_files;
 mod solve_text;
 
 use crate::Exit;
@@ -43,9 +44,30 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
     }
 }
 
-/// The command as typed, for a report that says how it was made; words with blanks in quotes.
+/// The command as typed, for a report that says how it was made.
 fn command_line() -> String {
-    let quoted = |word: String| if word.contains(char::is_whitespace) { format!("'{word}'") } else { word };
-    let words = std::env::args_os().skip(1).map(|word| quoted(word.to_string_lossy().into_owned()));
+    let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
     std::iter::once("bilevo".to_string()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// A word as a POSIX shell takes it, in quotes if it needs them.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./+=:,@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_string();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn words_survive_the_shell() {
+        assert_eq!(quoted("smd1-2+3.ckpt"), "smd1-2+3.ckpt");
+        assert_eq!(quoted("my run"), "'my run'");
+        assert_eq!(quoted("it's $HOME"), "'it'\\''s $HOME'");
+        assert_eq!(quoted(""), "''");
+    }
 }

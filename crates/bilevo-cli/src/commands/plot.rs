@@ -1,8 +1,10 @@
 //! `solve --plot`: draws a run at its end.
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use bilevo::{Event, History, Observer, Run};
 use bilevo_lab::figures::run_plot;
+use std::fs::{File, OpenOptions};
+use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -13,10 +15,12 @@ pub(super) struct Plot {
 }
 
 impl Plot {
-    /// A plot for this file, which must be writable before the run begins and is left empty until
-    /// its end.
+    /// A plot for this file, which must be writable before the run begins; an earlier picture there
+    /// stays until the run ends, and anything else is refused.
     pub(super) fn new(path: &Path) -> anyhow::Result<Plot> {
-        std::fs::File::create(path).with_context(|| format!("cannot write `{}`", path.display()))?;
+        refuse_other_files(path)?;
+        let opened = OpenOptions::new().write(true).create(true).truncate(false).open(path);
+        opened.with_context(|| format!("cannot write `{}`", path.display()))?;
         Ok(Plot { path: path.to_path_buf(), history: History::default() })
     }
 
@@ -25,10 +29,37 @@ impl Plot {
         let engine = run.engine();
         let title = format!("{} on {}, seed {}", run.method(), engine.spec().name, engine.seed());
         let scene = run_plot(&title, &self.history.records);
-        let png = self.path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png"));
-        let bytes = if png { scene.png()? } else { scene.svg("run").into_bytes() };
+        let bytes = if ends_in(&self.path, "png") { scene.png()? } else { scene.svg("run").into_bytes() };
         std::fs::write(&self.path, bytes).with_context(|| format!("cannot write `{}`", self.path.display()))
     }
+}
+
+fn ends_in(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|own| own.eq_ignore_ascii_case(ending))
+}
+
+/// Refuses names that promise no picture, and existing files that hold none. An empty file, as a
+/// run that was killed leaves it, loses nothing.
+fn refuse_other_files(path: &Path) -> anyhow::Result<()> {
+    let name = path.display();
+    if !ends_in(path, "svg") && !ends_in(path, "png") {
+        bail!("`--plot {name}` is not the name of a picture\nhint: give a name that ends in .svg or .png");
+    }
+    let cannot_read = || format!("cannot read `{name}`");
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error).with_context(cannot_read),
+    };
+    let mut start = Vec::new();
+    if file.metadata().with_context(cannot_read)?.is_file() {
+        file.take(8).read_to_end(&mut start).with_context(cannot_read)?;
+        let pictures: [&[u8]; 3] = [b"<svg", b"<?xml", b"\x89PNG\r\n\x1a\n"];
+        if start.is_empty() || pictures.iter().any(|picture| start.starts_with(picture)) {
+            return Ok(());
+        }
+    }
+    bail!("`{name}` exists and is not a picture\nhint: it was left as it is; give the name of another file")
 }
 
 impl Observer for Plot {

@@ -1,6 +1,7 @@
 //! `bilevo solve`: starts or resumes one run, watches it and prints its result.
 
 use super::plot::Plot;
+use super::solve_files::{self, default_checkpoint, quoted_path, refuse_other_runs, same_file};
 use super::{interrupt, solve_text};
 use crate::args::{Format, SizeArgs, whole_number};
 use crate::output::{self, say};
@@ -13,7 +14,7 @@ use bilevo::testing::{Faulty, Inject};
 use bilevo::trace::TraceWriter;
 use bilevo::{
     AfterFailure, Config, Engine, Evaluator, FailurePolicy, Observer, Report, Run, RunError, RunOptions, Saving,
-    Serial, SolveResult, Status, StopReason, Threads, checkpoint,
+    Serial, SolveResult, Status, Threads, checkpoint,
 };
 use clap::ValueEnum;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -36,10 +37,10 @@ pub(crate) struct Args {
     seed: Option<u64>,
     #[command(flatten)]
     size: SizeArgs,
-    /// Upper evaluations at most [default: by the number of variables]
+    /// Upper evaluations at most; the generation in progress is finished [default: by the number of variables]
     #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
     max_upper_evals: Option<u64>,
-    /// Lower evaluations at most [default: no limit]
+    /// Lower evaluations at most; the batch in progress is finished [default: no limit]
     #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
     max_lower_evals: Option<u64>,
     /// Whether the best known value, if there is one, ends the run [default: on]
@@ -118,14 +119,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
             OnFailure::Stop => AfterFailure::Stop,
         },
     };
-    if args.trace.is_some() && args.trace.as_ref() == saving.as_ref().map(|saving| &saving.path) {
-        bail!("the trace and the checkpoint cannot be the same file\nhint: give the trace another name");
-    }
+    solve_files::refuse_same_files([
+        ("--trace", args.trace.as_deref()),
+        ("--plot", args.plot.as_deref()),
+        ("--checkpoint", saving.as_ref().map(|saving| saving.path.as_path())),
+        ("--resume", args.resume.as_deref()),
+    ])?;
+    let mut plot = args.plot.as_deref().map(Plot::new).transpose()?;
     let summary = run.engine().summary();
     let trace = args.trace.as_deref().map(|path| TraceWriter::open(path, summary.generations));
     let mut trace = trace.transpose()?;
     let options = RunOptions { policy, saving, stop, ..RunOptions::default() };
-    let mut plot = args.plot.as_deref().map(Plot::new).transpose()?;
     let ended = watch(&mut run, &mut *evaluator(args, problem)?, &options, trace.as_mut(), plot.as_mut());
     if let Some(Err(error)) = trace.map(TraceWriter::finish) {
         output::warn(error);
@@ -137,7 +141,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Ok(report) => conclude(args, &run, &options, &report),
         Err(error) => {
             if matches!(error, RunError::Evaluation { .. } | RunError::Evaluator(_)) {
-                rescue(&run, &options);
+                rescue(args, &run, &options);
             }
             Err(error.into())
         }
@@ -157,19 +161,32 @@ fn started(args: &Args) -> anyhow::Result<Job> {
     if args.seed.is_none() {
         say(format_args!("seed {seed} (drawn; --seed {seed} repeats this run)"));
     }
-    if let Some(path) = &args.checkpoint {
-        refuse_unfinished(path)?;
-    }
     let run = Run::new(engine, method).with_problem_name(name);
+    if let Some(path) = &args.checkpoint {
+        refuse_other_runs(path, &run)?;
+    }
     Ok(Job { run, problem, saving: args.checkpoint.as_ref().map(Saving::to) })
 }
 
-/// The method's settings with what the flags change.
+/// The method's settings with what `--set` and the flags change.
 fn config(args: &Args, method: &str) -> anyhow::Result<Config> {
     let mut config = Config::named(method)?;
+    let flags = [
+        ("--max-upper-evals", "stop.max_upper_evals", args.max_upper_evals.is_some()),
+        ("--max-lower-evals", "stop.max_lower_evals", args.max_lower_evals.is_some()),
+        ("--target", "stop.target", args.target.is_some()),
+    ];
     for (key, value) in &args.set {
+        if let Some((flag, ..)) = flags.iter().find(|(_, setting, given)| *given && setting == key) {
+            bail!("`{flag}` and `--set {key}` set the same thing\nhint: leave one of them out");
+        }
         config.set(key, value)?;
     }
+    apply_flags(args, &mut config);
+    Ok(config)
+}
+
+fn apply_flags(args: &Args, config: &mut Config) {
     let stop = &mut config.stop;
     stop.max_upper_evals = args.max_upper_evals.or(stop.max_upper_evals);
     stop.max_lower_evals = args.max_lower_evals.or(stop.max_lower_evals);
@@ -179,26 +196,11 @@ fn config(args: &Args, method: &str) -> anyhow::Result<Config> {
         Some(TargetArg::Off) => Target::Off,
         Some(TargetArg::Both) => Target::Both,
     };
-    Ok(config)
 }
 
 /// Thirty-two bits are enough to tell runs apart and short enough to type again.
 fn draw_seed() -> u64 {
     RandomState::new().build_hasher().finish() >> 32
-}
-
-/// A new run must not wipe out the progress of another one.
-fn refuse_unfinished(path: &Path) -> anyhow::Result<()> {
-    checkpoint::may_write(path)?;
-    if let Ok(header) = checkpoint::header(path)
-        && !header.finished
-    {
-        let (problem, seed, file) = (header.problem, header.seed, path.display());
-        bail!(
-            "`{file}` holds an unfinished run of {problem} (seed {seed})\nhint: go on with `bilevo solve --resume {file}`, or remove the file"
-        );
-    }
-    Ok(())
 }
 
 fn resumed(args: &Args, path: &Path) -> anyhow::Result<Job> {
@@ -226,22 +228,41 @@ fn resumed(args: &Args, path: &Path) -> anyhow::Result<Job> {
     if let Some(dims) = args.size.dims {
         clash("--dims", format!("{}+{}", dims.upper, dims.lower), format!("{upper}+{lower}"))?;
     }
-    let fixed = [
-        ("--set", !args.set.is_empty()),
-        ("--max-upper-evals", args.max_upper_evals.is_some()),
-        ("--max-lower-evals", args.max_lower_evals.is_some()),
-        ("--target", args.target.is_some()),
-    ];
-    if let Some((flag, _)) = fixed.iter().find(|(_, given)| *given) {
-        bail!("`{flag}` cannot be changed in a run that has started\nhint: leave it out, or start a new run");
-    }
+    refuse_other_settings(args, saved.engine.config())?;
     let problem = bilevo::problems::problem(&header.problem, Some((upper, lower)))
         .with_context(|| format!("the problem of the checkpoint `{}` cannot be found", path.display()))?;
     let saving = Saving::to(args.checkpoint.as_deref().unwrap_or(path));
-    if let Some(other) = args.checkpoint.as_ref().filter(|other| other.as_path() != path) {
-        refuse_unfinished(other)?;
+    let run = Run::resume(saved);
+    if let Some(other) = args.checkpoint.as_ref().filter(|other| !same_file(other, path)) {
+        refuse_other_runs(other, &run)?;
     }
-    Ok(Job { run: Run::resume(saved), problem, saving: Some(saving) })
+    Ok(Job { run, problem, saving: Some(saving) })
+}
+
+/// The settings of a run that has started stay; flags may repeat them.
+fn refuse_other_settings(args: &Args, saved: &Config) -> anyhow::Result<()> {
+    let refuse = |flag: &str| -> anyhow::Result<()> {
+        bail!("`{flag}` cannot be changed in a run that has started\nhint: leave it out, or start a new run")
+    };
+    let mut wanted = saved.clone();
+    for (key, value) in &args.set {
+        wanted.set(key, value)?;
+    }
+    if wanted != *saved {
+        refuse("--set")?;
+    }
+    apply_flags(args, &mut wanted);
+    let (wanted, saved) = (&wanted.stop, &saved.stop);
+    if wanted.max_upper_evals != saved.max_upper_evals {
+        refuse("--max-upper-evals")?;
+    }
+    if wanted.max_lower_evals != saved.max_lower_evals {
+        refuse("--max-lower-evals")?;
+    }
+    if wanted.target != saved.target {
+        refuse("--target")?;
+    }
+    Ok(())
 }
 
 fn evaluator(args: &Args, problem: BoxedProblem) -> anyhow::Result<Box<dyn Evaluator>> {
@@ -278,7 +299,7 @@ fn conclude(args: &Args, run: &Run, options: &RunOptions, report: &Report) -> an
         Format::Text => solve_text::print(run.engine(), &result, report)?,
     }
     if report.status == Status::Interrupted {
-        return if rescue(run, options) {
+        return if rescue(args, run, options) {
             Ok(Exit::Interrupted)
         } else {
             Err(anyhow::anyhow!("interrupted, and the run could not be saved"))
@@ -287,35 +308,18 @@ fn conclude(args: &Args, run: &Run, options: &RunOptions, report: &Report) -> an
     if let Some(error) = &report.save_error {
         output::warn(error);
     }
-    Ok(if target_missed(run.engine(), report) { Exit::TargetMissed } else { Exit::Done })
-}
-
-/// Whether a target was in force, could be checked, and was not met.
-fn target_missed(engine: &Engine, report: &Report) -> bool {
-    let stop = &engine.config().stop;
-    let Some(accuracy) = report.summary.accuracy else {
-        return engine.spec().best_known.is_some() && stop.target != Target::Off;
-    };
-    let upper = accuracy.upper <= stop.target_tolerance;
-    let both = upper && accuracy.lower.is_none_or(|lower| lower <= stop.lower_target_tolerance);
-    let met = match stop.target {
-        Target::Off => true,
-        Target::Upper => upper,
-        Target::Both => both,
-    };
-    !met && report.status != Status::Finished(StopReason::Target)
+    Ok(if result.target_met == Some(false) { Exit::TargetMissed } else { Exit::Done })
 }
 
 /// Leaves a checkpoint of a run that did not end by itself and says how to go on; whether it could.
-fn rescue(run: &Run, options: &RunOptions) -> bool {
+fn rescue(args: &Args, run: &Run, options: &RunOptions) -> bool {
     let path = match &options.saving {
         Some(saving) => saving.path.clone(),
         None => default_checkpoint(run),
     };
     match run.save(&path) {
         Ok(()) => {
-            let file = path.display();
-            say(format_args!("saved to `{file}`; go on with: bilevo solve --resume {file}"));
+            say(format_args!("saved to `{}`; go on with: {}", path.display(), resume_command(args, &path)));
             true
         }
         Err(error) => {
@@ -325,9 +329,19 @@ fn rescue(run: &Run, options: &RunOptions) -> bool {
     }
 }
 
-/// A name in the current directory that says what the run is.
-fn default_checkpoint(run: &Run) -> PathBuf {
-    let engine = run.engine();
-    let (m, n) = (engine.spec().upper.dim(), engine.spec().lower.dim());
-    format!("{}-{m}+{n}-{}-{}.checkpoint", engine.spec().name, run.method(), engine.seed()).into()
+/// The command that goes on with a saved run in the way this one was run.
+fn resume_command(args: &Args, path: &Path) -> String {
+    let mut command = format!("bilevo solve --resume {}", quoted_path(path));
+    let mut add = |flag: &str, value: Option<String>| {
+        if let Some(value) = value {
+            command.push_str(&format!(" --{flag} {value}"));
+        }
+    };
+    add("trace", args.trace.as_deref().map(quoted_path));
+    add("plot", args.plot.as_deref().map(quoted_path));
+    add("jobs", (args.jobs != 1).then(|| args.jobs.to_string()));
+    add("on-failure", (args.on_failure == OnFailure::Stop).then(|| "stop".into()));
+    add("retries", (args.retries > 0).then(|| args.retries.to_string()));
+    add("format", (args.format == Format::Json).then(|| "json".into()));
+    command
 }

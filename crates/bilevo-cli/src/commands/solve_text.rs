@@ -1,6 +1,6 @@
 //! The result of a run for people.
 
-use crate::output::{self, GOOD, WARN, grouped, short, vector};
+use crate::output::{self, GOOD, WARN, best_known, counted, grouped, short, vector};
 use crate::table::{heading, line};
 use bilevo::{Engine, Report, SolveResult, Status, StopReason};
 use std::io::Write;
@@ -25,16 +25,23 @@ pub(crate) fn print(engine: &Engine, result: &SolveResult, report: &Report) -> a
     line(out, "searches", format_args!("{run} run, {skipped} skipped, {more} candidates resampled"))?;
     if let Some(accuracy) = result.model_accuracy {
         let percent = 100.0 * accuracy;
-        line(out, "model", format_args!("ordered {percent:.0}% of pairs correctly, {} trainings", result.trainings))?;
+        line(
+            out,
+            "model",
+            format_args!("ordered {percent:.0}% of pairs correctly, {}", counted(result.trainings, "training")),
+        )?;
     }
     let end = match report.status {
+        Status::Finished(reason) if result.target_met == Some(false) => {
+            format!("{reason}, best known value not reached")
+        }
         Status::Finished(reason) => reason.to_string(),
         Status::Interrupted => "interrupted".into(),
         _ => result.stop.replace('_', " "),
     };
     let style = if report.status == Status::Finished(StopReason::Target) { GOOD } else { WARN };
-    let (generations, seconds) = (grouped(result.generations), result.seconds);
-    line(out, "end", format_args!("{style}{end}{style:#} after {generations} generations, {seconds:.2} s"))?;
+    let (generations, seconds) = (counted(result.generations, "generation"), result.seconds);
+    line(out, "end", format_args!("{style}{end}{style:#} after {generations}, {seconds:.2} s"))?;
     Ok(out.flush()?)
 }
 
@@ -45,7 +52,7 @@ fn solution(out: &mut impl Write, engine: &Engine, report: &Report) -> anyhow::R
     };
     let known = engine.spec().best_known;
     let off = |distance: Option<f64>, best: Option<f64>| match (distance, best) {
-        (Some(distance), Some(best)) => format!("  ({} from the best known {})", short(distance), short(best)),
+        (Some(distance), Some(best)) => format!("  ({} from the best known {})", short(distance), best_known(best)),
         _ => String::new(),
     };
     let accuracy = report.summary.accuracy;
