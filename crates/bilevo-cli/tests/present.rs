@@ -36,6 +36,37 @@ fn a_store_becomes_tables_and_a_page() {
 }
 
 #[test]
+fn a_report_overwrites_nothing_but_a_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    done(path, &["experiment", "run", "-m", "boc", "-p", "tp6", "--runs", "1", "--store", "s.db"]);
+    std::fs::write(path.join("notes.html"), "<!DOCTYPE html><title>mine</title>").unwrap();
+    let store = std::fs::read(path.join("s.db")).unwrap();
+    let report = |out: &str| bilevo(path, &["experiment", "report", "--store", "s.db", "--out", out]);
+    for (out, words) in [
+        ("s.db", "belongs to the store"),
+        ("./s.db-wal", "belongs to the store"),
+        ("s.db-shm", "belongs to the store"),
+        ("s.db.lock", "belongs to the store"),
+        ("notes.html", "is no report of bilevo"),
+    ] {
+        let refused = report(out);
+        assert_eq!(refused.status.code(), Some(2), "{out}");
+        let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(message.contains(words) && message.contains("hint:"), "{message}");
+    }
+    assert_eq!(std::fs::read(path.join("s.db")).unwrap(), store);
+    assert_eq!(std::fs::read(path.join("notes.html")).unwrap(), b"<!DOCTYPE html><title>mine</title>");
+    assert!(report("r.html").status.success());
+    assert!(report("r.html").status.success(), "an older report is replaced");
+    let study = bilevo(path, &["reproduce", "--runs", "1", "--only", "applications", "--out", "notes.html"]);
+    assert_eq!(study.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&study.stderr).contains("is no folder"));
+    let csv = bilevo(path, &["experiment", "export", "--store", "s.db", "--format", "csv", "--out", "s.db.lock"]);
+    assert_eq!(csv.status.code(), Some(2));
+}
+
+#[test]
 fn the_study_is_written_and_not_run_twice() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();

@@ -178,6 +178,12 @@ impl Store {
         &self.path
     }
 
+    /// Whether a path leads to the store itself or to a file beside it that belongs to it: nothing
+    /// else may be written there.
+    pub fn owns(&self, path: &Path) -> bool {
+        file::belongs(path, &self.path)
+    }
+
     /// Lets the file grow by so many pages only, as a full disk would.
     #[cfg(test)]
     pub(crate) fn limit_growth(&self, pages: u32) -> rusqlite::Result<()> {

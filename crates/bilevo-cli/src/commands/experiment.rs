@@ -44,6 +44,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     }
 }
 
+/// For whoever presses Ctrl-C while a grid is running.
+pub(super) const FINISHED_RUNS_ARE_SAFE: &str = "stopping; finished runs are in the store";
+
 /// A grid, from a file or spelled out.
 #[derive(clap::Args, Debug)]
 struct GridArgs {
@@ -119,7 +122,7 @@ fn run_experiment(args: &RunArgs) -> anyhow::Result<Exit> {
     let path = args.store.clone().unwrap_or(by_name);
     grid.tasks()?;
     let mut store = Store::open(&path)?;
-    let stop = interrupt::flag_saying("stopping; finished runs are in the store")?;
+    let stop = interrupt::flag_saying(FINISHED_RUNS_ARE_SAFE)?;
     let mut watch = Watch::new(args.format);
     let options = RunGridOptions {
         jobs: args.jobs.into(),
@@ -371,7 +374,7 @@ fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
         }
         Some(path) => {
             let context = || format!("cannot write `{}`", path.display());
-            let mut out = BufWriter::new(new_file(path, store.path()).with_context(context)?);
+            let mut out = BufWriter::new(new_file(path, &store).with_context(context)?);
             write(&mut out).and_then(|()| out.flush()).with_context(context)?;
             say(format_args!("{} rows in {}", rows.len(), path.display()));
         }
@@ -384,10 +387,10 @@ fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Opens a file to write to, unless it is the store.
-fn new_file(path: &Path, store: &Path) -> anyhow::Result<File> {
-    if path.canonicalize().is_ok_and(|path| path == store) {
-        bail!("that is the store itself");
+/// Opens a file to write to, unless it belongs to the store.
+fn new_file(path: &Path, store: &Store) -> anyhow::Result<File> {
+    if store.owns(path) {
+        bail!("it belongs to the store");
     }
     Ok(File::create(path)?)
 }

@@ -2,14 +2,15 @@
 
 use crate::Exit;
 use crate::output::{self, say};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use bilevo_lab::report::{self, Input};
 use bilevo_lab::row::RunRow;
 use bilevo_lab::store::{Filter, Store};
 use bilevo_lab::tables::{self, general};
 use clap::ValueEnum;
-use std::io::Write;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
 
 /// Which rows of a store, and what they are tested against.
 #[derive(clap::Args, Debug)]
@@ -104,6 +105,7 @@ pub(super) struct ReportArgs {
 }
 
 pub(super) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
+    check_target(&args.out, &Store::open_existing(&args.rows.store)?)?;
     let rows = args.rows.rows(true)?;
     let html = report::html(&Input {
         title: &args.title,
@@ -117,4 +119,28 @@ pub(super) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
     std::fs::write(&args.out, html).with_context(|| format!("cannot write `{path}`"))?;
     say(format_args!("{} runs in {path}", rows.len()));
     Ok(Exit::Done)
+}
+
+/// Refuses to write a report over the store or over anything that is not a report.
+pub(super) fn check_target(out: &Path, store: &Store) -> anyhow::Result<()> {
+    let path = out.display();
+    if store.owns(out) {
+        bail!("`{path}` belongs to the store; nothing was written\nhint: give another file with --out");
+    }
+    let context = || format!("cannot write `{path}`");
+    let is_file = match out.metadata() {
+        Ok(found) => found.is_file(),
+        Err(e) if e.kind() == ErrorKind::NotFound => false,
+        Err(e) => return Err(e).with_context(context),
+    };
+    if is_file {
+        let mut start = Vec::new();
+        File::open(out).and_then(|file| file.take(1024).read_to_end(&mut start)).with_context(context)?;
+        if !report::is_report(&start) {
+            bail!(
+                "`{path}` is there and is no report of bilevo; it is left as it is\nhint: give another file with --out, or remove this one"
+            );
+        }
+    }
+    Ok(())
 }

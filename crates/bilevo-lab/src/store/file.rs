@@ -40,6 +40,12 @@ pub(super) fn locate(path: &Path) -> Result<PathBuf, StoreError> {
     }
 }
 
+/// Whether a path leads to the store at `store` (located) or to a file that belongs to it.
+pub(super) fn belongs(path: &Path, store: &Path) -> bool {
+    let located = locate(path).unwrap_or_else(|_| path.to_path_buf());
+    located == store || ["-wal", "-shm", "-journal", ".lock", ".new"].iter().any(|s| located == beside(store, s))
+}
+
 /// How many stores of this process are open at each path.
 static OPEN: Mutex<BTreeMap<PathBuf, usize>> = Mutex::new(BTreeMap::new());
 

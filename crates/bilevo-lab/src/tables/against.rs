@@ -142,9 +142,9 @@ pub fn problem_table(layout: &Layout, published_as: &str, groups: &[Group<'_>]) 
         table.rows.extend(problem_line(layout, published_as, problem, groups));
     }
     if !table.is_empty() {
+        let (base, cr) = (&layout.base, &layout.reference);
         table.note = format!(
-            "Base: {}. CR: {}, beside the published {published_as}. Ratio: ours by published. Mark: FEs_t of the base against the CR version.",
-            layout.base, layout.reference
+            "Base: {base}. CR: {cr}, beside the published {published_as}. Ratio: ours by published. Mark: + {cr} needs significantly fewer evaluations (FEs_t) than {base}, ≈ no significant difference, − {cr} needs significantly more."
         );
         table.footer.push(average_line(layout, published_as, groups));
     }
@@ -231,6 +231,6 @@ pub fn summary<'l>(comparisons: impl IntoIterator<Item = (&'l Layout, &'l str)>,
             Cell::new(finding.conclusion().word()),
         ]);
     }
-    table.note = "R_rs: average saving against the base. FEs_t and Acc_u: +/≈/− of the base against the method. Ratios: median over the problems of our FEs_t by the published one. A conclusion holds if the published saving is reached, at least as many problems are significantly cheaper, and no more problems lose upper accuracy; with fewer than 4 runs the saving alone decides.".into();
+    table.note = "R_rs: average saving against the base. FEs_t and Acc_u: problems by mark, +/≈/−: + the method of the line is significantly better than its base, ≈ no significant difference, − it is significantly worse. Ratios: median over the problems of our FEs_t by the published one. A conclusion holds if the published saving is reached, at least as many problems are significantly cheaper, and no more problems lose upper accuracy; with fewer than 4 runs the saving alone decides.".into();
     table
 }
