@@ -5,6 +5,7 @@ use super::groups::{self, Group, Measure, find, group, methods};
 use super::{Cell, Mark, Table, Tally, sci};
 use crate::row::RunRow;
 use crate::stats::{self, RankSum, SIGNIFICANCE, Verdict};
+use bilevo::methods::BASES;
 
 /// What a general table shows beside the plain figures.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -77,6 +78,16 @@ pub fn table(rows: &[RunRow], options: &Options) -> Result<Table, TableError> {
         table.note = "ERT: evaluations of all runs by the number of solved ones.".into();
     }
     Ok(table)
+}
+
+/// The base algorithm among the methods of some rows, if there is exactly one and something to test
+/// against it.
+pub fn only_base(rows: &[RunRow]) -> Option<String> {
+    let groups = group(rows);
+    let names = methods(&groups);
+    let mut bases = names.iter().filter(|name| BASES.iter().any(|base| base.name == **name));
+    let base = bases.next().filter(|_| names.len() > 1)?;
+    bases.next().is_none().then(|| base.to_string())
 }
 
 fn note(reference: &str, holm: bool) -> String {
@@ -212,6 +223,15 @@ mod tests {
         assert_eq!(table.footer[0][7].text, "2/0/0");
         assert!(table.rows[3][13].text.parse::<f64>().unwrap() < 0.5);
         assert!(table.note.contains("+ the method of the line is significantly better than bl-cma-es"));
+    }
+
+    #[test]
+    fn one_base_among_several_methods_is_the_reference() {
+        let of = |names: &[&str]| only_base(&names.iter().map(|m| row(m, "smd1", 1)).collect::<Vec<_>>());
+        assert_eq!(of(&["cr-boc", "boc"]), Some("boc".into()));
+        assert_eq!(of(&["cr-boc", "boc", "motea"]), None);
+        assert_eq!(of(&["cr-boc", "cr-motea"]), None);
+        assert_eq!(of(&["boc"]), None);
     }
 
     #[test]
