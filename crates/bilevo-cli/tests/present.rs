@@ -75,6 +75,8 @@ fn a_report_overwrites_nothing_but_a_report() {
     let study = bilevo(path, &["reproduce", "--runs", "1", "--only", "applications", "--out", "notes.html"]);
     assert_eq!(study.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&study.stderr).contains("is no folder"));
+    let study = bilevo(path, &["reproduce", "--runs", "1", "--out", "new", "--store", "new/report.html"]);
+    assert_eq!((study.status.code(), path.join("new").exists()), (Some(2), false));
     let csv = bilevo(path, &["experiment", "export", "--store", "s.db", "--format", "csv", "--out", "s.db.lock"]);
     assert_eq!(csv.status.code(), Some(2));
 }

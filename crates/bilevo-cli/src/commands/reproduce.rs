@@ -67,15 +67,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let chosen: Vec<Part> = args.only.iter().map(|p| p.meant()).collect();
     let comparisons = study::comparisons(if chosen.is_empty() { &Part::ALL } else { &chosen });
     let tasks = study::tasks(&comparisons, args.runs)?;
+    let path = args.store.clone().unwrap_or_else(|| args.out.join("study.db"));
     if args.out.exists() && !args.out.is_dir() {
         bail!("`{}` is no folder; it is left as it is\nhint: give another folder with --out", args.out.display());
     }
-    std::fs::create_dir_all(&args.out).with_context(|| format!("cannot make `{}`", args.out.display()))?;
-    let path = args.store.clone().unwrap_or_else(|| args.out.join("study.db"));
-    let mut store = Store::open(&path)?;
-    if store.owns(&args.out.join("report.html")) {
-        bail!("the report would be written over the store `{}`\nhint: give another store", path.display());
+    if path == args.out.join("report.html") {
+        bail!("`{}` is where the report goes\nhint: give another store", path.display());
     }
+    std::fs::create_dir_all(&args.out).with_context(|| format!("cannot make `{}`", args.out.display()))?;
+    let mut store = Store::open(&path)?;
     let mut watch = Watch::new(Format::Text);
     let options = RunGridOptions {
         jobs: args.jobs.into(),
