@@ -182,6 +182,22 @@ fn stdout_has_data_and_stderr_words() {
 }
 
 #[test]
+fn progress_lines_name_the_run() {
+    let folder = folder();
+    let grid = ["-m", "boc", "-p", "tp1,smd1", "--dims", "2+3", "--runs", "1", "--set", "stop.max_upper_evals=60"];
+    let run = output(folder.path(), &[&["run", "--jobs", "1", "--format", "json"][..], &grid].concat());
+    assert_eq!(run.status.code(), Some(0), "{}", words(&run.stderr));
+    assert!(words(&run.stderr).contains("the sizes are not for tp1"), "{}", words(&run.stderr));
+    let text = words(&run.stdout);
+    let lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 2, "{text}");
+    assert_eq!((&lines[0]["method"], &lines[0]["seed"]), (&"boc".into(), &1.into()));
+    let cell =
+        |k: usize| (lines[k]["problem"].as_str(), lines[k]["upper_dim"].as_u64(), lines[k]["lower_dim"].as_u64());
+    assert_eq!([cell(0), cell(1)], [(Some("tp1"), Some(2), Some(2)), (Some("smd1"), Some(2), Some(3))]);
+}
+
+#[test]
 fn mistakes_are_refused_before_anything_runs() {
     let folder = folder();
     std::fs::write(folder.path().join("bad.toml"), "methods = ['boc']\nproblems = ['smd13']\n").unwrap();
@@ -194,7 +210,9 @@ fn mistakes_are_refused_before_anything_runs() {
         (&["run", "-m", "bocc", "-p", "smd1"], "did you mean `boc`?"),
         (&["run", "grid.toml", "--store", "notes.db"], "is not a bilevo store"),
         (&["run", "grid.toml", "-m", "boc"], "cannot be used with"),
+        (&["run", "-m", "boc", "-p", "tp1", "--dims", "5+5"], "only 2+2"),
         (&["status", "--store", "none.db"], "there is no store"),
+        (&["export", "--store", "none.db", "--format", "csv", "--traces"], "CSV has no place"),
         (&["export", "--store", "none.db", "--format", "ioh"], "--out"),
     ] {
         let refused = output(folder.path(), arguments);

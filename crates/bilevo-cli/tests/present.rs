@@ -27,12 +27,58 @@ fn a_store_becomes_tables_and_a_page() {
     let unknown = bilevo(path, &["experiment", "table", "--store", "s.db", "--reference", "motea"]);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("hint:"));
+    std::fs::write(path.join("result.json"), "{}").unwrap();
+    for (args, words) in [
+        (["--store", "s.db", "--methods", "bocc"], "did you mean `boc`?"),
+        (["--store", "s.db", "--methods", "motea"], "hint: it holds boc, cr-boc"),
+        (["--store", "s.db", "--problems", "tp7"], "did you mean `tp6`?"),
+        (["--store", "result.json", "--methods", "boc"], "hint: give the file that `bilevo experiment run`"),
+    ] {
+        let refused = bilevo(path, &[&["experiment", "table"], &args[..]].concat());
+        assert_eq!(refused.status.code(), Some(2), "{args:?}");
+        let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(message.contains(words), "{message}");
+    }
     done(path, &["experiment", "report", "--store", "s.db", "--out", "r.html", "--title", "Two <methods>"]);
     let page = std::fs::read_to_string(path.join("r.html")).unwrap();
     assert!(page.contains("bilevo experiment report --store s.db --out r.html"));
     assert!(page.contains("Two &#60;methods&#62;"));
+    assert!(page.contains("significantly better than boc"), "the only base is the reference");
     assert_eq!(page.matches("class=\"curve\"").count(), 2);
     assert_eq!(bilevo(path, &["experiment", "report", "--store", "none.db"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_report_overwrites_nothing_but_a_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    done(path, &["experiment", "run", "-m", "boc", "-p", "tp6", "--runs", "1", "--store", "s.db"]);
+    std::fs::write(path.join("notes.html"), "<!DOCTYPE html><title>mine</title>").unwrap();
+    let store = std::fs::read(path.join("s.db")).unwrap();
+    let report = |out: &str| bilevo(path, &["experiment", "report", "--store", "s.db", "--out", out]);
+    for (out, words) in [
+        ("s.db", "belongs to the store"),
+        ("./s.db-wal", "belongs to the store"),
+        ("s.db-shm", "belongs to the store"),
+        ("s.db.lock", "belongs to the store"),
+        ("notes.html", "is no report of bilevo"),
+    ] {
+        let refused = report(out);
+        assert_eq!(refused.status.code(), Some(2), "{out}");
+        let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(message.contains(words) && message.contains("hint:"), "{message}");
+    }
+    assert_eq!(std::fs::read(path.join("s.db")).unwrap(), store);
+    assert_eq!(std::fs::read(path.join("notes.html")).unwrap(), b"<!DOCTYPE html><title>mine</title>");
+    assert!(report("r.html").status.success());
+    assert!(report("r.html").status.success(), "an older report is replaced");
+    let study = bilevo(path, &["reproduce", "--runs", "1", "--only", "applications", "--out", "notes.html"]);
+    assert_eq!(study.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&study.stderr).contains("is no folder"));
+    let study = bilevo(path, &["reproduce", "--runs", "1", "--out", "new", "--store", "new/report.html"]);
+    assert_eq!((study.status.code(), path.join("new").exists()), (Some(2), false));
+    let csv = bilevo(path, &["experiment", "export", "--store", "s.db", "--format", "csv", "--out", "s.db.lock"]);
+    assert_eq!(csv.status.code(), Some(2));
 }
 
 #[test]
@@ -42,6 +88,7 @@ fn the_study_is_written_and_not_run_twice() {
     let args = ["reproduce", "--runs", "1", "--only", "applications", "--out", "out", "--jobs", "2"];
     let first = done(path, &args);
     assert!(first.contains("cr-tlea-cma-es") && first.contains("68.5"), "{first}");
+    assert!(first.contains("too few runs to test") && !first.contains("does not hold "), "{first}");
     for file in ["report.html", "study.db", "tables/summary.md", "figures/applications-tlea-cma-es-convergence.png"] {
         assert!(path.join("out").join(file).is_file(), "{file}");
     }

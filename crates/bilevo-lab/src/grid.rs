@@ -4,7 +4,7 @@
 //! ```toml
 //! methods = ["bl-cma-es", "cr-bl-cma-es"]
 //! problems = ["smd1", "smd2", "tp3"]
-//! dims = ["2+3", "5+5"]      # for problems that come in several sizes; their usual size if absent
+//! dims = ["2+3", "5+5"]      # for the problems that come in several sizes; the usual size if absent
 //! runs = 21                  # seeds 1 to 21
 //! first_seed = 1
 //!
@@ -213,6 +213,20 @@ impl Grid {
         }
     }
 
+    /// Whether a problem comes in several sizes: only then may the sizes pass the others by.
+    fn scales(&self) -> bool {
+        self.problems.iter().any(|name| problems::info(name).is_ok_and(|info| info.scalable))
+    }
+
+    /// Problems that are run in their only size although the grid asks for other ones, which are
+    /// for the other problems.
+    pub fn passed_by(&self) -> Vec<&str> {
+        let other = |size: (usize, usize)| self.dims.iter().any(|&dims| dims != size);
+        let fixed = |name: &str| problems::info(name).is_ok_and(|info| !info.scalable && other(info.default_dims));
+        let named = self.problems.iter().map(String::as_str);
+        if self.scales() { named.filter(|name| fixed(name)).collect() } else { Vec::new() }
+    }
+
     /// A problem in the sizes asked for, or in its only one.
     fn sizes_of(
         &self,
@@ -222,7 +236,8 @@ impl Grid {
     ) -> Result<Vec<Sized>, GridError> {
         let info = problems::info(problem).map_err(|e| GridError::entry(place(Part::Problem, index), e))?;
         let own = [info.default_dims];
-        let dims = if info.scalable && !self.dims.is_empty() { &self.dims[..] } else { &own };
+        let sizes_apply = info.scalable || !self.scales();
+        let dims = if sizes_apply && !self.dims.is_empty() { &self.dims[..] } else { &own };
         let sized = dims.iter().enumerate().map(|(d, &dims)| {
             check_dims(dims)
                 .and_then(|()| problems::problem(problem, Some(dims)).map_err(|e| e.to_string()))

@@ -7,7 +7,7 @@
 
 use crate::grid::{Grid, GridError, Task};
 use crate::row::{RunRow, TracePoint};
-use crate::store::{FailedRun, Store, StoreError};
+use crate::store::{FailedRun, RunKey, Store, StoreError};
 use bilevo::result::stop_name;
 use bilevo::{Engine, Event, Observer, Run, RunOptions, Serial, Status, problems};
 use std::ops::ControlFlow;
@@ -57,6 +57,8 @@ pub struct Progress<'a> {
     pub elapsed: Duration,
     /// Time left, by the pace of this session; none before its first run ended.
     pub left: Option<Duration>,
+    /// The run that just ended, well or not; none at the start.
+    pub run: Option<&'a RunKey>,
     /// The run that just failed.
     pub failure: Option<&'a FailedRun>,
 }
@@ -134,7 +136,7 @@ pub fn run_tasks(
         detail: options.detail,
         progress: options.progress,
     };
-    session.tell(None);
+    session.tell(None, None);
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = if options.jobs == 0 { processors } else { options.jobs }.min(missing.len());
     let (next, stop) = (AtomicUsize::new(0), options.stop);
@@ -196,25 +198,25 @@ impl Session<'_> {
                 thin(&mut row.trace, self.detail);
                 store.insert(&row)?;
                 self.report.done += 1;
-                self.tell(None);
+                self.tell(Some(&task.key()), None);
             }
             Err(RunFailure::Interrupted) => {}
             Err(RunFailure::Failed(message)) => {
                 let failed = FailedRun { key: task.key(), message };
                 store.insert_failure(&failed.key, &failed.message)?;
                 self.report.failed.push(failed.clone());
-                self.tell(Some(&failed));
+                self.tell(Some(&failed.key), Some(&failed));
             }
         }
         Ok(())
     }
 
-    fn tell(&mut self, failure: Option<&FailedRun>) {
+    fn tell(&mut self, run: Option<&RunKey>, failure: Option<&FailedRun>) {
         let GridReport { total, found, done, ref failed } = self.report;
         let (elapsed, ended) = (self.started.elapsed(), done + failed.len());
         let rest = (total - found - ended) as f64;
         let left = (ended > 0).then(|| elapsed.mul_f64(rest / ended as f64));
-        let progress = Progress { done: found + done, failed: failed.len(), total, elapsed, left, failure };
+        let progress = Progress { done: found + done, failed: failed.len(), total, elapsed, left, run, failure };
         if let Some(tell) = &mut self.progress {
             tell(&progress);
         }

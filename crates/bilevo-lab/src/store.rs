@@ -151,11 +151,10 @@ impl Store {
     /// # Errors
     /// As [`Store::open`], and a missing file.
     pub fn open_existing(path: &Path) -> Result<Store, StoreError> {
-        let path = file::locate(path)?;
         if !path.exists() {
-            return Err(StoreError::Missing { path });
+            return Err(StoreError::Missing { path: path.to_path_buf() });
         }
-        Store::open_located(path)
+        file::locate(path).and_then(Store::open_located).map_err(StoreError::for_reading)
     }
 
     fn open_located(path: PathBuf) -> Result<Store, StoreError> {
@@ -176,6 +175,12 @@ impl Store {
     /// Where the store is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether a path leads to the store itself or to a file beside it that belongs to it: nothing
+    /// else may be written there.
+    pub fn owns(&self, path: &Path) -> bool {
+        file::belongs(path, &self.path)
     }
 
     /// Lets the file grow by so many pages only, as a full disk would.

@@ -145,6 +145,11 @@ fn on_a_phone(browser: &mut Browser, file: &std::path::Path) {
     assert_eq!(browser.eval(wide), json!([]));
     let scrolls = "[...document.querySelectorAll('.scroll')].every(e => e.getBoundingClientRect().right <= 400 && e.tabIndex === 0)";
     assert_eq!(browser.eval(scrolls), true);
+    let hidden = "[...document.querySelectorAll('caption span, .bars svg text')].filter(e => { const b = e.getBoundingClientRect(); return e.matches('caption span, [y=\"18\"], [y=\"37\"]') && b.right > e.closest('.scroll').getBoundingClientRect().right + 0.5; }).map(e => e.textContent)";
+    assert_eq!(browser.eval(hidden), json!([]), "captions and legends are read without scrolling");
+    assert!(browser.eval("document.querySelectorAll('.bars text[y=\"37\"]').length").as_u64().unwrap() > 10);
+    let first = "(() => { const s = document.querySelector('.scroll'); s.scrollLeft = 200; return [...s.querySelectorAll('tr > :first-child')].every(c => Math.abs(c.getBoundingClientRect().left - s.getBoundingClientRect().left) < 1.5); })()";
+    assert_eq!(browser.eval(first), true, "the first column stays where it is");
     browser.open(file);
     browser.picture("phone");
 }

@@ -42,6 +42,20 @@ fn a_grid_is_the_product_of_its_lists() {
 }
 
 #[test]
+fn sizes_pass_a_problem_by_only_if_another_one_takes_them() {
+    let mut grid = Grid::new(["boc"], ["tp1"]);
+    grid.dims = vec![(5, 5)];
+    let refused = grid.tasks().unwrap_err().to_string();
+    assert!(refused.contains("only 2+2"), "{refused}");
+    grid.dims = vec![(2, 2)];
+    assert_eq!((grid.tasks().unwrap()[0].cell.dims, grid.passed_by().len()), ((2, 2), 0));
+    grid.problems.push("smd1".into());
+    grid.dims = vec![(5, 5)];
+    assert_eq!(grid.passed_by(), ["tp1"]);
+    assert!(grid.tasks().is_ok());
+}
+
+#[test]
 fn what_is_left_out_has_defaults() {
     let grid = Grid::parse("methods = ['boc']\nproblems = ['smd3']").unwrap();
     assert_eq!(grid, Grid::new(["boc"], ["smd3"]));

@@ -73,7 +73,9 @@ fn a_conclusion_needs_saving_and_signs() {
     let nothing = Finding { saving: Some(-5.0), evals: worse, accuracy: worse, ..holds.clone() };
     assert_eq!(nothing.conclusion(), Conclusion::Fails);
     let quick_look = Finding { runs: 3, evals: worse, ..holds.clone() };
-    assert_eq!(quick_look.conclusion(), Conclusion::Holds);
+    assert_eq!(quick_look.conclusion(), Conclusion::TooFewRuns);
+    let dear_quick_look = Finding { runs: 3, saving: Some(-5.0), ..holds.clone() };
+    assert_eq!(dear_quick_look.conclusion(), Conclusion::TooFewRuns);
     assert_eq!(Finding { saving: None, ..holds }.conclusion(), Conclusion::Unknown);
 }
 

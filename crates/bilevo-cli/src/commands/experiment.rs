@@ -44,6 +44,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     }
 }
 
+/// For whoever presses Ctrl-C while a grid is running.
+pub(super) const FINISHED_RUNS_ARE_SAFE: &str = "stopping; finished runs are in the store";
+
 /// A grid, from a file or spelled out.
 #[derive(clap::Args, Debug)]
 struct GridArgs {
@@ -118,8 +121,12 @@ fn run_experiment(args: &RunArgs) -> anyhow::Result<Exit> {
     let by_name = args.grid.grid.as_ref().map_or_else(|| "experiment.db".into(), |file| file.with_extension("db"));
     let path = args.store.clone().unwrap_or(by_name);
     grid.tasks()?;
+    let passed_by = grid.passed_by();
+    if !passed_by.is_empty() {
+        say(format_args!("the sizes are not for {}: run in the only size there is", passed_by.join(", ")));
+    }
     let mut store = Store::open(&path)?;
-    let stop = interrupt::flag_saying("stopping; finished runs are in the store")?;
+    let stop = interrupt::flag_saying(FINISHED_RUNS_ARE_SAFE)?;
     let mut watch = Watch::new(args.format);
     let options = RunGridOptions {
         jobs: args.jobs.into(),
@@ -153,6 +160,11 @@ pub(super) struct Watch {
 
 #[derive(Serialize)]
 struct ProgressLine<'a> {
+    method: &'a str,
+    problem: &'a str,
+    upper_dim: usize,
+    lower_dim: usize,
+    seed: u64,
     done: usize,
     failed: usize,
     total: usize,
@@ -171,7 +183,7 @@ impl Watch {
     }
 
     pub(super) fn show(&mut self, progress: &Progress<'_>) {
-        let Progress { done, failed, total, elapsed, left, failure } = *progress;
+        let Progress { done, failed, total, elapsed, left, run, failure } = *progress;
         if let Some(FailedRun { key, message }) = failure {
             self.bar.suspend(|| warn(format_args!("{} failed: {message}", describe(key))));
         }
@@ -179,11 +191,23 @@ impl Watch {
         self.bar.set_position((done + failed) as u64);
         let left_words = left.map(|left| format!(" · {:#} left", HumanDuration(left))).unwrap_or_default();
         self.bar.set_message(left_words);
-        if self.format == Format::Json && self.written.is_ok() {
+        if let (Format::Json, Ok(()), Some(run)) = (self.format, &self.written, run) {
+            let RunKey { ref method, ref problem, upper_dim, lower_dim, seed, .. } = *run;
             let (seconds, seconds_left) = (elapsed.as_secs_f64(), left.map(|left| left.as_secs_f64()));
             let failure = failure.map(|f| f.message.as_str());
-            let line = ProgressLine { done, failed, total, seconds, seconds_left, failure };
-            self.written = json_line(&line);
+            self.written = json_line(&ProgressLine {
+                method,
+                problem,
+                upper_dim,
+                lower_dim,
+                seed,
+                done,
+                failed,
+                total,
+                seconds,
+                seconds_left,
+                failure,
+            });
         }
     }
 
@@ -332,7 +356,7 @@ struct ExportArgs {
     /// Rows of earlier versions and settings too, not only the newest
     #[arg(long)]
     all: bool,
-    /// Convergence curves too (jsonl)
+    /// Convergence curves too (jsonl; ioh always has them, csv never)
     #[arg(long)]
     traces: bool,
 }
@@ -348,6 +372,9 @@ enum ExportFormat {
 }
 
 fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
+    if args.traces && args.format == ExportFormat::Csv {
+        bail!("CSV has no place for convergence curves\nhint: use --format jsonl --traces, or --format ioh");
+    }
     let store = Store::open_existing(&args.store)?;
     let mut filter = if args.all { Filter::all() } else { Filter::default() };
     filter.methods.clone_from(&args.methods);
@@ -371,7 +398,7 @@ fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
         }
         Some(path) => {
             let context = || format!("cannot write `{}`", path.display());
-            let mut out = BufWriter::new(new_file(path, store.path()).with_context(context)?);
+            let mut out = BufWriter::new(new_file(path, &store).with_context(context)?);
             write(&mut out).and_then(|()| out.flush()).with_context(context)?;
             say(format_args!("{} rows in {}", rows.len(), path.display()));
         }
@@ -384,10 +411,10 @@ fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Opens a file to write to, unless it is the store.
-fn new_file(path: &Path, store: &Path) -> anyhow::Result<File> {
-    if path.canonicalize().is_ok_and(|path| path == store) {
-        bail!("that is the store itself");
+/// Opens a file to write to, unless it belongs to the store.
+fn new_file(path: &Path, store: &Store) -> anyhow::Result<File> {
+    if store.owns(path) {
+        bail!("it belongs to the store");
     }
     Ok(File::create(path)?)
 }

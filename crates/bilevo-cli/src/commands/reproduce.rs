@@ -1,11 +1,11 @@
 //! `bilevo reproduce`: the whole published study, and the published figures beside ours.
 
-use super::experiment::Watch;
+use super::experiment::{FINISHED_RUNS_ARE_SAFE, Watch};
 use super::interrupt;
 use crate::Exit;
 use crate::args::Format;
 use crate::output::{self, say, warn};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use bilevo_lab::report::{Input, write_files};
 use bilevo_lab::row::RunRow;
 use bilevo_lab::runner::{RunGridOptions, run_tasks, solve_task};
@@ -67,13 +67,19 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let chosen: Vec<Part> = args.only.iter().map(|p| p.meant()).collect();
     let comparisons = study::comparisons(if chosen.is_empty() { &Part::ALL } else { &chosen });
     let tasks = study::tasks(&comparisons, args.runs)?;
-    std::fs::create_dir_all(&args.out).with_context(|| format!("cannot make `{}`", args.out.display()))?;
     let path = args.store.clone().unwrap_or_else(|| args.out.join("study.db"));
+    if args.out.exists() && !args.out.is_dir() {
+        bail!("`{}` is no folder; it is left as it is\nhint: give another folder with --out", args.out.display());
+    }
+    if path == args.out.join("report.html") {
+        bail!("`{}` is where the report goes\nhint: give another store", path.display());
+    }
+    std::fs::create_dir_all(&args.out).with_context(|| format!("cannot make `{}`", args.out.display()))?;
     let mut store = Store::open(&path)?;
     let mut watch = Watch::new(Format::Text);
     let options = RunGridOptions {
         jobs: args.jobs.into(),
-        stop: interrupt::flag()?,
+        stop: interrupt::flag_saying(FINISHED_RUNS_ARE_SAFE)?,
         progress: Some(&mut |progress| watch.show(progress)),
         ..RunGridOptions::default()
     };

@@ -59,14 +59,16 @@ impl Bars {
         let (width, height) = (540.0, 250.0);
         let mut scene = Scene::new(width, height, &self.title, self.description());
         scene.text((52.0, 18.0), 13.0, Anchor::Start, Ink::Text, &self.title);
-        self.legend(&mut scene);
+        let after_keys = self.legend(&mut scene);
         let frame = self.frame(width, height);
         frame.draw_y(&mut scene);
         let slot = (frame.width / self.values.len().max(1) as f64).min(150.0);
         for (k, (problem, published, measured)) in self.values.iter().enumerate() {
             let left = frame.left + slot * k as f64;
-            self.bar(&mut scene, &frame, (left + slot * 0.12, slot * 0.36), (problem, "published", *published), true);
-            self.bar(&mut scene, &frame, (left + slot * 0.52, slot * 0.36), (problem, "measured", *measured), false);
+            // A bar without a partner stands above the middle of its label.
+            let [first, second] = if published.is_some() && measured.is_some() { [0.12, 0.52] } else { [0.32; 2] };
+            self.bar(&mut scene, &frame, (left + slot * first, slot * 0.36), (problem, "published", *published), true);
+            self.bar(&mut scene, &frame, (left + slot * second, slot * 0.36), (problem, "measured", *measured), false);
             // A letter is about six pixels wide.
             let shown: String = problem.chars().take((slot / 6.0) as usize + 1).collect();
             scene.text((left + slot / 2.0, frame.bottom() + 15.0), 10.0, Anchor::Middle, Ink::Muted, shown);
@@ -76,7 +78,7 @@ impl Bars {
             let points = vec![(frame.left, y), (frame.left + frame.width, y)];
             let ink = Ink::Text;
             scene.items.push(Item::Line { points, ink, width: 1.0, dashed: true, class: "level" });
-            scene.text((width - 14.0, 37.0), 11.0, Anchor::End, Ink::Muted, format!("- - {name}"));
+            scene.text((after_keys, 37.0), 11.0, Anchor::Start, Ink::Muted, format!("- - {name}"));
         }
         let (_, zero) = frame.at(0.0, 0.0);
         scene.line(vec![(frame.left, zero), (frame.left + frame.width, zero)], Ink::Muted, 1.0, "frame");
@@ -112,7 +114,9 @@ impl Bars {
         scene.items.push(Item::Area { points, ink, opacity, tip, class: "bar" });
     }
 
-    fn legend(&self, scene: &mut Scene) {
+    /// Draws the keys from the left, where a narrow screen shows them without scrolling; returns
+    /// where they end.
+    fn legend(&self, scene: &mut Scene) -> f64 {
         let mut x = 52.0;
         let any_published = self.values.iter().any(|(_, p, _)| p.is_some());
         let mut keys = vec![("measured", Ink::Series(1), 0.85)];
@@ -123,8 +127,9 @@ impl Bars {
             let points = vec![(x, 28.0), (x + 12.0, 28.0), (x + 12.0, 38.0), (x, 38.0)];
             scene.items.push(Item::Area { points, ink, opacity, tip: None, class: "key" });
             scene.text((x + 17.0, 37.0), 11.0, Anchor::Start, Ink::Muted, name);
-            x += 92.0;
+            x += 82.0;
         }
+        x
     }
 
     fn number(&self, value: f64) -> String {
@@ -161,6 +166,19 @@ mod tests {
         assert_eq!(saving.scene().svg("a").matches("bar s").count(), 24);
         let accuracy = model_accuracy(&study[0].layout, &groups).unwrap();
         assert_eq!(accuracy.scene().svg("a").matches("bar s").count(), 12 + 4);
+        // smd2 has no published accuracy: its bar is centred on its label.
+        let scene = accuracy.scene();
+        let middle = scene.items.iter().find_map(|item| match item {
+            Item::Area { points, tip: Some(tip), .. } if tip.starts_with("smd2,") => {
+                Some((points[0].0 + points[2].0) / 2.0)
+            }
+            _ => None,
+        });
+        let label = scene.items.iter().find_map(|item| match item {
+            Item::Text { at, text, .. } if text == "smd2" => Some(at.0),
+            _ => None,
+        });
+        assert!(middle.is_some() && libm::fabs(middle.unwrap() - label.unwrap()) < 1e-9);
         assert!(accuracy.scene().description.contains("smd6 0.830 (0.586)"));
         assert!(savings(&study[1].layout, None, &groups).is_none());
     }

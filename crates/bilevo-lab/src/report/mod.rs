@@ -66,6 +66,12 @@ pub fn html(input: &Input<'_>) -> Result<String, ReportError> {
     page::write(input, &groups, parts)
 }
 
+/// Whether a page was made by [`html`], judged by its first bytes; a kilobyte is enough.
+pub fn is_report(start: &[u8]) -> bool {
+    let start = String::from_utf8_lossy(start);
+    start.starts_with("<!DOCTYPE html>") && start.contains("<meta name=\"generator\" content=\"bilevo\">")
+}
+
 /// A card at the top of the page.
 struct Tile {
     name: String,

@@ -14,12 +14,14 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// Some other file.
-    #[error("`{}` is not a bilevo store: {found}\nhint: give a path where there is no file yet; this one is left as it is", .path.display())]
+    #[error("`{}` is not a bilevo store: {found}\nhint: {hint}; this one is left as it is", .path.display())]
     NotAStore {
         /// The file.
         path: PathBuf,
         /// What it is instead.
         found: &'static str,
+        /// What to give instead.
+        hint: &'static str,
     },
     /// Made by a newer version.
     #[error("`{}` has store format {found}, this version knows formats up to {known}\nhint: update bilevo, or use another store", .path.display())]
@@ -72,6 +74,20 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Some other file where a store is to be written.
+    pub(super) fn not_a_store(path: &Path, found: &'static str) -> StoreError {
+        StoreError::NotAStore { path: path.to_path_buf(), found, hint: "give a path where there is no file yet" }
+    }
+
+    /// The same error for someone who only wants to read.
+    pub(super) fn for_reading(self) -> StoreError {
+        let hint = "give the file that `bilevo experiment run` or `bilevo reproduce` wrote, mostly NAME.db";
+        match self {
+            StoreError::NotAStore { path, found, .. } => StoreError::NotAStore { path, found, hint },
+            other => other,
+        }
+    }
+
     pub(super) fn sqlite(path: &Path, source: rusqlite::Error) -> StoreError {
         let path = path.to_path_buf();
         match source.sqlite_error_code() {

@@ -30,7 +30,7 @@ pub(super) fn locate(path: &Path) -> Result<PathBuf, StoreError> {
     let context = |e| StoreError::io(path, e);
     let full = std::path::absolute(path).map_err(context)?;
     match full.canonicalize() {
-        Ok(found) if found.is_dir() => Err(StoreError::NotAStore { path: found, found: "it is a folder" }),
+        Ok(found) if found.is_dir() => Err(StoreError::not_a_store(&found, "it is a folder")),
         Ok(found) => Ok(found),
         Err(e) if e.kind() == ErrorKind::NotFound => match (full.parent(), full.file_name()) {
             (Some(folder), Some(name)) => Ok(folder.canonicalize().map_err(context)?.join(name)),
@@ -38,6 +38,12 @@ pub(super) fn locate(path: &Path) -> Result<PathBuf, StoreError> {
         },
         Err(e) => Err(context(e)),
     }
+}
+
+/// Whether a path leads to the store at `store` (located) or to a file that belongs to it.
+pub(super) fn belongs(path: &Path, store: &Path) -> bool {
+    let located = locate(path).unwrap_or_else(|_| path.to_path_buf());
+    located == store || ["-wal", "-shm", "-journal", ".lock", ".new"].iter().any(|s| located == beside(store, s))
 }
 
 /// How many stores of this process are open at each path.
@@ -75,7 +81,7 @@ impl Drop for Registration {
 /// The format version of the store, if the file is one.
 fn check_header(path: &Path) -> Result<u32, StoreError> {
     let context = |e| StoreError::io(path, e);
-    let foreign = |found| Err(StoreError::NotAStore { path: path.to_path_buf(), found });
+    let foreign = |found| Err(StoreError::not_a_store(path, found));
     let mut header = Vec::with_capacity(100);
     let file = File::open(path).map_err(context)?;
     file.take(100).read_to_end(&mut header).map_err(context)?;

@@ -14,6 +14,8 @@ pub enum Conclusion {
     Partly,
     /// In none.
     Fails,
+    /// Not to be judged with so few runs.
+    TooFewRuns,
     /// Nothing measured or nothing published.
     Unknown,
 }
@@ -25,6 +27,7 @@ impl Conclusion {
             Conclusion::Holds => "holds",
             Conclusion::Partly => "partly",
             Conclusion::Fails => "does not hold",
+            Conclusion::TooFewRuns => "too few runs to test",
             Conclusion::Unknown => "–",
         }
     }
@@ -73,15 +76,23 @@ impl Finding {
         }
     }
 
+    /// Measured marks, or none where there are too few runs for any to mean something.
+    fn tested(&self, marks: Tally) -> Tally {
+        if self.runs < paper::FEWEST_RUNS { Tally::default() } else { marks }
+    }
+
     /// Holds if the published average saving is reached, at least as many problems are
-    /// significantly cheaper as published, and no more problems lost upper accuracy. Too few runs
-    /// for the test leave the saving alone.
+    /// significantly cheaper as published, and no more problems lost upper accuracy. Nothing is
+    /// concluded from fewer runs than the test needs.
     pub fn conclusion(&self) -> Conclusion {
         let (Some(published), Some(measured)) = (self.published_saving, self.saving) else {
             return Conclusion::Unknown;
         };
+        if self.runs < paper::FEWEST_RUNS {
+            return Conclusion::TooFewRuns;
+        }
         let mut met = vec![measured >= published];
-        if self.runs >= paper::FEWEST_RUNS && self.published_evals.count() > 0 {
+        if self.published_evals.count() > 0 {
             met.push(self.evals.plus >= self.published_evals.plus);
             met.push(self.accuracy.minus <= self.published_accuracy.minus);
         }
@@ -142,9 +153,9 @@ pub fn problem_table(layout: &Layout, published_as: &str, groups: &[Group<'_>]) 
         table.rows.extend(problem_line(layout, published_as, problem, groups));
     }
     if !table.is_empty() {
+        let (base, cr) = (&layout.base, &layout.reference);
         table.note = format!(
-            "Base: {}. CR: {}, beside the published {published_as}. Ratio: ours by published. Mark: FEs_t of the base against the CR version.",
-            layout.base, layout.reference
+            "Base: {base}. CR: {cr}, beside the published {published_as}. Ratio: ours by published. Mark: + {cr} needs significantly fewer evaluations (FEs_t) than {base}, ≈ no significant difference, − {cr} needs significantly more."
         );
         table.footer.push(average_line(layout, published_as, groups));
     }
@@ -190,7 +201,7 @@ fn average_line(layout: &Layout, published_as: &str, groups: &[Group<'_>]) -> Ve
     cells[7] = Cell::fixed(finding.published_saving, 1);
     cells[8] = Cell::fixed(finding.saving, 1);
     cells[9] = counts(finding.published_evals);
-    cells[10] = counts(finding.evals);
+    cells[10] = counts(finding.tested(finding.evals));
     cells
 }
 
@@ -223,14 +234,14 @@ pub fn summary<'l>(comparisons: impl IntoIterator<Item = (&'l Layout, &'l str)>,
             Cell::fixed(Some(saving), 1),
             Cell::new(reached.unwrap_or("–")),
             counts(finding.published_evals),
-            counts(finding.evals),
+            counts(finding.tested(finding.evals)),
             counts(finding.published_accuracy),
-            counts(finding.accuracy),
+            counts(finding.tested(finding.accuracy)),
             Cell::fixed(finding.base_ratio, 2),
             Cell::fixed(finding.ratio, 2),
             Cell::new(finding.conclusion().word()),
         ]);
     }
-    table.note = "R_rs: average saving against the base. FEs_t and Acc_u: +/≈/− of the base against the method. Ratios: median over the problems of our FEs_t by the published one. A conclusion holds if the published saving is reached, at least as many problems are significantly cheaper, and no more problems lose upper accuracy; with fewer than 4 runs the saving alone decides.".into();
+    table.note = "R_rs: average saving against the base. FEs_t and Acc_u: problems by mark, +/≈/−: + the method of the line is significantly better than its base, ≈ no significant difference, − it is significantly worse. Ratios: median over the problems of our FEs_t by the published one. A conclusion holds if the published saving is reached, at least as many problems are significantly cheaper, and no more problems lose upper accuracy; with fewer than 4 runs nothing is tested and nothing concluded.".into();
     table
 }

@@ -5,6 +5,7 @@ use super::groups::{self, Group, Measure, find, group, methods};
 use super::{Cell, Mark, Table, Tally, sci};
 use crate::row::RunRow;
 use crate::stats::{self, RankSum, SIGNIFICANCE, Verdict};
+use bilevo::methods::BASES;
 
 /// What a general table shows beside the plain figures.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -79,10 +80,20 @@ pub fn table(rows: &[RunRow], options: &Options) -> Result<Table, TableError> {
     Ok(table)
 }
 
+/// The base algorithm among the methods of some rows, if there is exactly one and something to test
+/// against it.
+pub fn only_base(rows: &[RunRow]) -> Option<String> {
+    let groups = group(rows);
+    let names = methods(&groups);
+    let mut bases = names.iter().filter(|name| BASES.iter().any(|base| base.name == **name));
+    let base = bases.next().filter(|_| names.len() > 1)?;
+    bases.next().is_none().then(|| base.to_string())
+}
+
 fn note(reference: &str, holm: bool) -> String {
     let corrected = if holm { ", p-values corrected by Holm over each column" } else { "" };
     format!(
-        "Rank-sum test at {SIGNIFICANCE} against {reference}{corrected}: + it is better, ≈ no difference, − it is worse. A12: chance that a run of {reference} needs more evaluations. ERT: evaluations of all runs by the number of solved ones."
+        "Rank-sum test at {SIGNIFICANCE} against {reference}{corrected}: + the method of the line is significantly better than {reference}, ≈ no significant difference, − the method of the line is significantly worse than {reference}. A12: chance that a run of the method of the line needs more evaluations than a run of {reference}. ERT: evaluations of all runs by the number of solved ones."
     )
 }
 
@@ -100,7 +111,7 @@ impl Tests {
         let tests = |group: &Group<'_>| {
             let other = find(groups, reference, &group.problem).filter(|o| o.method != group.method);
             Measure::ALL.map(|measure| {
-                let test = stats::rank_sum(&other?.values(measure), &group.values(measure)).ok()?;
+                let test = stats::rank_sum(&group.values(measure), &other?.values(measure)).ok()?;
                 Some((test, test.p))
             })
         };
@@ -196,12 +207,31 @@ mod tests {
         assert_eq!(table.rows.len(), 4);
         let total = 7;
         assert_eq!(table.rows[2][1].text, "bl-cma-es");
-        assert_eq!(table.rows[2][total].mark, Some(Mark::Better));
+        assert_eq!(table.rows[2][total].mark, Some(Mark::Worse), "the line's method is dearer");
         assert_eq!(table.rows[2][3].mark, Some(Mark::Similar));
         assert!(table.rows[3].iter().all(|c| c.mark.is_none()));
         assert_eq!(table.footer.len(), 1);
-        assert_eq!(table.footer[0][total].text, "2/0/0");
+        assert_eq!(table.footer[0][total].text, "0/0/2");
         assert!(table.rows.iter().chain(&table.footer).all(|l| l.len() == table.columns.len()));
+    }
+
+    #[test]
+    fn a_mark_speaks_about_the_method_of_its_line() {
+        let options = Options { reference: Some("bl-cma-es".into()), holm: false };
+        let table = table(&rows(), &options).unwrap();
+        assert_eq!((table.rows[3][1].text.as_str(), table.rows[3][7].mark), ("cr-bl-cma-es", Some(Mark::Better)));
+        assert_eq!(table.footer[0][7].text, "2/0/0");
+        assert!(table.rows[3][13].text.parse::<f64>().unwrap() < 0.5);
+        assert!(table.note.contains("+ the method of the line is significantly better than bl-cma-es"));
+    }
+
+    #[test]
+    fn one_base_among_several_methods_is_the_reference() {
+        let of = |names: &[&str]| only_base(&names.iter().map(|m| row(m, "smd1", 1)).collect::<Vec<_>>());
+        assert_eq!(of(&["cr-boc", "boc"]), Some("boc".into()));
+        assert_eq!(of(&["cr-boc", "boc", "motea"]), None);
+        assert_eq!(of(&["cr-boc", "cr-motea"]), None);
+        assert_eq!(of(&["boc"]), None);
     }
 
     #[test]

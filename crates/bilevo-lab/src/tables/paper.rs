@@ -86,9 +86,10 @@ fn note(layout: &Layout, groups: &[Group<'_>]) -> String {
         .map(|g| g.rows.len());
     let (low, high) = (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0));
     let runs = if low == high { format!("{low}") } else { format!("{low} to {high}") };
+    let reference = &layout.reference;
     let mut note = format!(
-        "Medians of {runs} runs; accuracies below 1E-06 are shown as 1E-06. Rank-sum test at {SIGNIFICANCE} against {}: + it is better, ≈ no difference, − it is worse. R_rs: saving of FEs_t against {}.",
-        layout.reference, layout.base
+        "Medians of {runs} runs; accuracies below 1E-06 are shown as 1E-06. Marks as in the paper, by a rank-sum test at {SIGNIFICANCE}: + {reference} is significantly better than the method beside the mark, ≈ no significant difference, − {reference} is significantly worse. R_rs: saving of FEs_t against {}.",
+        layout.base
     );
     if high < FEWEST_RUNS {
         note.push_str(&format!(" With fewer than {FEWEST_RUNS} runs on each side the test cannot find a difference."));
