@@ -26,6 +26,9 @@ pub struct ProgramSpec {
     pub start_timeout: Duration,
     /// How many evaluations may fail one after the other before the run is stopped.
     pub max_failures: u32,
+    /// Most bytes of memory (address space) of a program and of each program it starts.
+    #[serde(default)]
+    pub memory: Option<u64>,
 }
 
 /// One program for both levels, or one for each.
@@ -82,13 +85,16 @@ pub enum Mode {
 ///
 /// Placeholders in arguments, file names and templates: `{name}` a variable, `{x}` and `{y}` all
 /// variables of a level with a space between them, `{x1}`, `{y2}` by position, `{level}`, `{id}`,
-/// `{folder}` (a new, empty folder of this evaluation), `{file}` (the first input file). `{{` and
-/// `}}` stand for braces.
+/// `{folder}` (a new, empty folder of this evaluation), `{file}` (the first input file), `{home}` (the
+/// problem file's folder). `{{` and `}}` stand for braces.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Once {
     /// Files written into the evaluation's folder before the program starts.
     pub inputs: Vec<Input>,
+    /// Run in the evaluation's folder instead of the problem file's, for programs that write files
+    /// of fixed names.
+    pub own_folder: bool,
     /// Where the answer is; standard output when absent. Relative to the evaluation's folder.
     pub output: Option<String>,
     /// Where the objective stands in the answer.
@@ -163,6 +169,7 @@ impl ProgramSpec {
             timeout: DEFAULT_TIMEOUT,
             start_timeout: DEFAULT_START_TIMEOUT,
             max_failures: DEFAULT_MAX_FAILURES,
+            memory: None,
         }
     }
 
