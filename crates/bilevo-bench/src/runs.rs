@@ -3,7 +3,7 @@
 use crate::Said;
 use anyhow::Result;
 use bilevo::config::Target;
-use bilevo::{BilevelProblem, Config, Engine, Level, ProblemSpec, Report, Serial, Threads, problems, run};
+use bilevo::{BilevelProblem, Config, Engine, Failure, Level, ProblemSpec, Report, Serial, Threads, problems, run};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -74,7 +74,7 @@ impl BilevelProblem for Slow {
         self.problem.spec()
     }
 
-    fn evaluate(&self, level: Level, x: &[f64], y: &[f64], constraints: &mut Vec<f64>) -> Result<f64, String> {
+    fn evaluate(&self, level: Level, x: &[f64], y: &[f64], constraints: &mut Vec<f64>) -> Result<f64, Failure> {
         match self.delay {
             Delay::Work { rounds } => {
                 black_box(work(rounds));

@@ -140,14 +140,20 @@ fn ask_repeats_itself_and_refused_answers_change_nothing() {
             let good = answer(&spec, &batch, &mut toy);
             let other = if batch.level() == Level::Upper { Level::Lower } else { Level::Upper };
             let mut bad = Replies::default();
-            bad.start(other);
-            good.outcomes().iter().for_each(|&o| bad.push_checked(Ok(o)));
+            bad.start(&spec, other);
+            (0..batch.len()).for_each(|i| bad.push(&spec, 0.0, good.constraints(i)));
             assert_eq!(engine.tell(&bad).unwrap_err(), TellError::Level { asked: batch.level(), told: other });
             for told in [0, batch.len() - 1, batch.len() + 1] {
-                bad.start(batch.level());
-                (0..told).for_each(|_| bad.push_checked(Ok(good.outcomes()[0])));
+                bad.start(&spec, batch.level());
+                (0..told).for_each(|_| bad.push(&spec, 0.0, good.constraints(0)));
                 assert_eq!(engine.tell(&bad).unwrap_err(), TellError::Length { asked: batch.len(), told });
             }
+            let mut narrow = spec.clone();
+            (narrow.upper.inequalities, narrow.lower.inequalities) = (0, 0);
+            bad.start(&narrow, batch.level());
+            (0..batch.len()).for_each(|_| bad.push(&narrow, 0.0, &[]));
+            let refusal = TellError::Constraints { level: batch.level(), asked: 1, told: 0 };
+            assert_eq!(engine.tell(&bad).unwrap_err(), refusal);
             assert_eq!(bytes(&engine), before, "{name}");
             engine.tell(&good).unwrap();
         }

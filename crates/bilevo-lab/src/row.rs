@@ -1,5 +1,6 @@
 //! One finished run: the row that the store keeps and that tables, figures and reports are made of.
 
+use bilevo::{Accuracy, Tolerances};
 use serde::{Deserialize, Serialize};
 
 /// One point of a convergence curve: the elite after a generation.
@@ -95,10 +96,9 @@ impl RunRow {
         self.upper_evals.saturating_add(self.lower_evals)
     }
 
-    /// Both accuracies and both violations small: 1e-6 for F and the violations, 1e-4 for f.
+    /// Whether the run found a known optimum, as everywhere ([`Tolerances::accept`]).
     pub fn solved(&self) -> Option<bool> {
-        let upper = self.upper_accuracy?;
-        let lower_close = self.lower_accuracy.is_none_or(|a| a <= 1e-4);
-        Some(upper <= 1e-6 && lower_close && self.upper_violation <= 1e-6 && self.lower_violation <= 1e-6)
+        let distance = Accuracy { upper: self.upper_accuracy?, lower: self.lower_accuracy };
+        Some(Tolerances::default().accept(&distance, [self.upper_violation, self.lower_violation]))
     }
 }

@@ -1,9 +1,10 @@
 //! The stated optima are feasible, have the best known values, and the follower cannot do better.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use bilevo_core::problem::BestKnown;
 use bilevo_core::problem::{BilevelProblem, Level, LevelSpec};
 use bilevo_core::rng::{Purpose, Stream, Streams};
-use bilevo_problems::{BoxedProblem, catalogue, optimum, problem};
+use bilevo_problems::{BoxedProblem, catalogue, optima, problem};
 
 /// Active constraints are sums of at most some dozen terms of size 1 here: rounding stays far below.
 const FEASIBLE: f64 = 1e-12;
@@ -16,15 +17,21 @@ fn evaluate(problem: &dyn BilevelProblem, level: Level, x: &[f64], y: &[f64]) ->
     (value, problem.spec().violation(level, &g))
 }
 
-/// Every problem with a known optimum, at every size tried.
-fn cases() -> Vec<(String, BoxedProblem, Vec<f64>, Vec<f64>)> {
+/// A problem with one of its optima: label, problem, values, x, y.
+type Case = (String, BoxedProblem, BestKnown, Vec<f64>, Vec<f64>);
+
+/// Every known optimum of every problem, at every size tried.
+fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for info in catalogue() {
         let sizes: &[_] = if info.scalable { &SIZES } else { &[info.default_dims] };
         for &(m, n) in sizes {
-            if let Some((x, y)) = optimum(info.name, Some((m, n))) {
-                let label = format!("{} {m}+{n}", info.name);
-                cases.push((label, problem(info.name, Some((m, n))).unwrap(), x, y));
+            let points = optima(info.name, Some((m, n)));
+            let known = problem(info.name, Some((m, n))).unwrap().spec().best_known.clone();
+            assert_eq!(points.len(), known.len(), "{} {m}+{n}", info.name);
+            for (number, ((x, y), known)) in points.into_iter().zip(known).enumerate() {
+                let label = format!("{} {m}+{n} optimum {}", info.name, number + 1);
+                cases.push((label, problem(info.name, Some((m, n))).unwrap(), known, x, y));
             }
         }
     }
@@ -37,16 +44,17 @@ fn inside(spec: &LevelSpec, v: &[f64]) -> bool {
 
 #[test]
 fn optima_are_known_where_claimed() {
-    let (smd, tp) = (12 * SIZES.len(), 10);
+    // tp2 and tp8 have two.
+    let (smd, tp) = (12 * SIZES.len(), 12);
     assert_eq!(cases().len(), smd + tp);
     for name in ["gold-mining", "decision-making", "decision-making-as-run"] {
-        assert!(optimum(name, None).is_none() && problem(name, None).unwrap().spec().best_known.is_none());
+        assert!(optima(name, None).is_empty() && problem(name, None).unwrap().spec().best_known.is_empty());
     }
 }
 
 #[test]
 fn optima_are_feasible_and_in_the_box() {
-    for (label, problem, x, y) in cases() {
+    for (label, problem, _, x, y) in cases() {
         assert!(inside(&problem.spec().upper, &x) && inside(&problem.spec().lower, &y), "{label}");
         for level in [Level::Upper, Level::Lower] {
             let (_, violation) = evaluate(&*problem, level, &x, &y);
@@ -57,8 +65,7 @@ fn optima_are_feasible_and_in_the_box() {
 
 #[test]
 fn optima_have_the_best_known_values() {
-    for (label, problem, x, y) in cases() {
-        let best = problem.spec().best_known.expect(&label);
+    for (label, problem, best, x, y) in cases() {
         for (level, known) in [(Level::Upper, best.upper), (Level::Lower, best.lower.unwrap())] {
             let (value, _) = evaluate(&*problem, level, &x, &y);
             let error = (value - known).abs();
@@ -76,7 +83,7 @@ fn smd_optimal_values_are_the_published_ones() {
         _ => (0.0, 0.0),
     };
     for number in 1..=12 {
-        let best = problem(&format!("smd{number}"), None).unwrap().spec().best_known.unwrap();
+        let best = problem(&format!("smd{number}"), None).unwrap().spec().best_known[0];
         let (upper, lower) = published(number);
         assert!((best.upper - upper).abs() < 1e-12 && (best.lower.unwrap() - lower).abs() < 1e-12, "smd{number}");
     }
@@ -96,7 +103,7 @@ fn perturbed(stream: &mut Stream, centre: &[f64], spec: &LevelSpec, scale: f64) 
 
 #[test]
 fn no_follower_answer_near_or_far_beats_the_optimum() {
-    for (case, (label, problem, x, y)) in cases().into_iter().enumerate() {
+    for (case, (label, problem, _, x, y)) in cases().into_iter().enumerate() {
         let (best, _) = evaluate(&*problem, Level::Lower, &x, &y);
         let mut stream = Streams::new(7).open(Purpose::Sample, 0, case as u64);
         let mut feasible = 0;
@@ -117,7 +124,7 @@ fn no_follower_answer_near_or_far_beats_the_optimum() {
 #[test]
 fn tp6_leaves_the_follower_one_point() {
     let tp6 = problem("tp6", None).unwrap();
-    let (x, y) = optimum("tp6", None).unwrap();
+    let (x, y) = optima("tp6", None).remove(0);
     let active = |y: &[f64]| {
         let mut g = Vec::new();
         tp6.evaluate(Level::Lower, &x, y, &mut g).unwrap();
@@ -153,9 +160,9 @@ fn smd9_is_feasible_in_the_first_half_of_each_shell() {
 fn large_cubic_groups_have_a_better_answer_than_the_stated_one() {
     // Twenty members of c in smd10: two at −2.33 and eighteen at 0.83 are feasible and better.
     let dims = Some((2, 21));
-    assert!(optimum("smd10", dims).is_none() && optimum("smd12", dims).is_none());
+    assert!(optima("smd10", dims).is_empty() && optima("smd12", dims).is_empty());
     let smd10 = problem("smd10", dims).unwrap();
-    assert!(smd10.spec().best_known.is_none());
+    assert!(smd10.spec().best_known.is_empty());
     let stated = 1.0 / 19f64.sqrt();
     let x = [1.0, 1.0];
     let answer = |c: [f64; 20]| {
@@ -172,8 +179,8 @@ fn large_cubic_groups_have_a_better_answer_than_the_stated_one() {
 #[test]
 fn smd12_has_points_better_for_the_leader_than_the_stated_one() {
     let smd12 = problem("smd12", Some((5, 5))).unwrap();
-    let (x, mut y) = optimum("smd12", Some((5, 5))).unwrap();
-    let best = smd12.spec().best_known.unwrap();
+    let (x, mut y) = optima("smd12", Some((5, 5))).remove(0);
+    let best = smd12.spec().best_known[0];
     // Close the first gap down to b itself and leave the rest of the unit sum to the second.
     (y[3], y[4]) = (0.0, (x[4] - (1.0 - x[3] * x[3]).sqrt()).atan());
     let (lower, lower_violation) = evaluate(&*smd12, Level::Lower, &x, &y);

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use bilevo_core::problem::{Level, LevelSpec, LowerConstraints};
-use bilevo_problems::{catalogue, names, optimum, problem};
+use bilevo_problems::{catalogue, names, optima, problem};
 
 /// Centre, both extreme corners and the two alternating ones.
 fn probes(spec: &LevelSpec) -> Vec<Vec<f64>> {
@@ -85,7 +85,7 @@ fn budgets_are_the_published_ones() {
 }
 
 fn refusal(name: &str, dims: Option<(usize, usize)>) -> String {
-    assert!(optimum(name, dims).is_none());
+    assert!(optima(name, dims).is_empty());
     match problem(name, dims) {
         Ok(_) => panic!("{name} {dims:?} was accepted"),
         Err(error) => error.to_string(),
@@ -135,7 +135,7 @@ fn vectors_of_another_size_are_an_error() {
         let (m, n) = info.default_dims;
         for (m, n) in [(m + 1, n), (m, n + 1), (0, 0), (n, 0), (m + 1, n - 1)] {
             let message = problem.evaluate(Level::Lower, &vec![0.5; m], &vec![0.5; n], &mut Vec::new()).unwrap_err();
-            assert!(message.contains("variables, got"), "{message}");
+            assert!(message.message.contains("variables, got"), "{message}");
         }
     }
 }

@@ -4,8 +4,8 @@
 //! becomes a failure of that point, and nothing is printed about it on the way.
 
 use crate::panics::{self, Quiet};
-use bilevo_core::batch::{Batch, Replies, check_reply};
-use bilevo_core::problem::{BilevelProblem, Failure, FailureKind, Level, Outcome, ProblemSpec};
+use bilevo_core::batch::{Batch, Replies};
+use bilevo_core::problem::{BilevelProblem, Failure, FailureKind, Level, ProblemSpec};
 use rayon::prelude::*;
 use std::ops::{Deref, Range};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,12 +22,6 @@ pub trait Evaluator {
     /// # Errors
     /// Nothing can be evaluated any more; the run is saved and ends.
     fn evaluate(&mut self, batch: &Batch, replies: &mut Replies) -> Result<(), EvaluatorError>;
-
-    /// Evaluates one point once more after it failed.
-    ///
-    /// # Errors
-    /// As for [`Evaluator::evaluate`].
-    fn evaluate_again(&mut self, batch: &Batch, index: usize) -> Result<Result<Outcome, Failure>, EvaluatorError>;
 }
 
 /// An evaluator that cannot go on at all.
@@ -69,7 +63,8 @@ impl<P: Deref<Target: BilevelProblem>> Serial<P> {
         while !rest.is_empty() {
             let ended = panics::catch(|| {
                 while !rest.is_empty() {
-                    replies.push_checked(evaluate_unguarded(problem, batch, rest.start, constraints));
+                    let result = evaluate_unguarded(problem, batch, rest.start, constraints);
+                    replies.push_result(problem.spec(), result, constraints);
                     rest.start += 1;
                 }
             });
@@ -90,11 +85,6 @@ impl<P: Deref<Target: BilevelProblem>> Evaluator for Serial<P> {
         self.answer(batch, 0..batch.len(), replies);
         Ok(())
     }
-
-    fn evaluate_again(&mut self, batch: &Batch, index: usize) -> Result<Result<Outcome, Failure>, EvaluatorError> {
-        let _quiet = Quiet::start();
-        Ok(evaluate_point(&*self.problem, batch, index, &mut self.constraints))
-    }
 }
 
 /// A batch that takes less than this is not worth waking other threads for.
@@ -110,7 +100,7 @@ const CHUNK: Duration = Duration::from_micros(20);
 pub struct Threads<P> {
     serial: Serial<P>,
     pool: rayon::ThreadPool,
-    answers: Vec<Result<Outcome, Failure>>,
+    answers: Vec<(Result<f64, Failure>, Vec<f64>)>,
     /// Mean time of an evaluation in the latest batch, lower and upper level.
     cost: [Option<Duration>; 2],
 }
@@ -139,9 +129,10 @@ impl<P: Deref<Target: BilevelProblem>> Threads<P> {
         let problem = &*self.serial.problem;
         let spent = AtomicU64::new(0);
         let chunk = (CHUNK.as_nanos() / cost.as_nanos().max(1)).clamp(1, points.len() as u128) as usize;
-        let evaluate = |constraints: &mut Vec<f64>, index| {
+        let evaluate = |index| {
             let start = Instant::now();
-            let answer = evaluate_point(problem, batch, index, constraints);
+            let mut constraints = Vec::new();
+            let answer = (evaluate_point(problem, batch, index, &mut constraints), constraints);
             spent.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
             answer
         };
@@ -150,10 +141,11 @@ impl<P: Deref<Target: BilevelProblem>> Threads<P> {
                 .into_par_iter()
                 .with_min_len(chunk)
                 .with_max_len(chunk)
-                .map_init(|| (Quiet::start(), Vec::new()), |(_, constraints), index| evaluate(constraints, index))
+                .map_init(Quiet::start, |_, index| evaluate(index))
                 .collect_into_vec(&mut self.answers);
         });
-        self.answers.drain(..).for_each(|answer| replies.push_checked(answer));
+        let spec = problem.spec();
+        self.answers.drain(..).for_each(|(result, constraints)| replies.push_result(spec, result, &constraints));
         Duration::from_nanos(spent.into_inner())
     }
 }
@@ -184,10 +176,6 @@ impl<P: Deref<Target: BilevelProblem>> Evaluator for Threads<P> {
         self.cost[level] = Some(spent.checked_div(points).unwrap_or(cost));
         Ok(())
     }
-
-    fn evaluate_again(&mut self, batch: &Batch, index: usize) -> Result<Result<Outcome, Failure>, EvaluatorError> {
-        self.serial.evaluate_again(batch, index)
-    }
 }
 
 /// One evaluation of user code, panics included.
@@ -196,7 +184,7 @@ fn evaluate_point<P: BilevelProblem + ?Sized>(
     batch: &Batch,
     index: usize,
     constraints: &mut Vec<f64>,
-) -> Result<Outcome, Failure> {
+) -> Result<f64, Failure> {
     panics::catch(|| evaluate_unguarded(problem, batch, index, constraints))
         .unwrap_or_else(|message| Err(panicked(&message)))
 }
@@ -208,13 +196,9 @@ fn evaluate_unguarded<P: BilevelProblem + ?Sized>(
     batch: &Batch,
     index: usize,
     constraints: &mut Vec<f64>,
-) -> Result<Outcome, Failure> {
+) -> Result<f64, Failure> {
     constraints.clear();
-    let level = batch.level();
-    match problem.evaluate(level, batch.x(index), batch.y(index), constraints) {
-        Ok(value) => check_reply(problem.spec(), level, value, constraints),
-        Err(message) => Err(Failure::new(FailureKind::Error, message)),
-    }
+    problem.evaluate(batch.level(), batch.x(index), batch.y(index), constraints)
 }
 
 fn panicked(message: &str) -> Failure {

@@ -27,7 +27,7 @@ pub mod run;
 pub mod testing;
 pub mod trace;
 
-pub use bilevo_core::batch::{Batch, Replies, check_reply};
+pub use bilevo_core::batch::{Answers, Batch, Replies, check_reply};
 pub use bilevo_core::config::{Config, ConfigError};
 pub use bilevo_core::engine::{Ask, Engine, TellError};
 pub use bilevo_core::problem::{
@@ -35,6 +35,7 @@ pub use bilevo_core::problem::{
     ProblemSpec, SpecError,
 };
 pub use bilevo_core::record::{Accuracy, Evaluations, GenerationRecord, LowerSearches, Solution, StopReason, Summary};
+pub use bilevo_core::solved::{Tolerances, solved};
 pub use bilevo_core::{config, methods, record};
 pub use bilevo_problems as problems;
 pub use checkpoint::{Checkpoint, CheckpointError};

@@ -1,8 +1,9 @@
 //! What happens to an evaluation that failed: try again, then count it as worst or stop the run.
 
-use crate::evaluate::{Evaluator, EvaluatorError};
+use crate::evaluate::Evaluator;
+use crate::run::RunError;
 use bilevo_core::batch::{Batch, Replies};
-use bilevo_core::problem::{Failure, Outcome};
+use bilevo_core::engine::TellError;
 
 /// What a run does about failed evaluations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,48 +24,39 @@ pub enum AfterFailure {
     Stop,
 }
 
-/// Tries the failed points of `replies` again, at most `retries` times each.
+/// Tries the failed points of `replies` again, all together, at most `retries` times.
 ///
 /// # Errors
-/// The evaluator gave up.
+/// The evaluator gave up or left points without an answer.
 pub(crate) fn retry(
     evaluator: &mut dyn Evaluator,
     batch: &Batch,
     replies: &mut Replies,
     retries: u32,
-) -> Result<(), EvaluatorError> {
-    if retries == 0 || replies.failures().is_empty() {
-        return Ok(());
-    }
+) -> Result<(), RunError> {
     let mut second = Replies::default();
-    second.start(batch.level());
-    let mut failures = replies.failures().iter().cloned().peekable();
-    for (index, outcome) in replies.outcomes().iter().enumerate() {
-        match failures.next_if(|(failed, _)| *failed == index) {
-            None => second.push_checked(Ok(*outcome)),
-            Some((_, failure)) => {
-                let (answer, tries) = retry_point(evaluator, batch, index, failure, retries)?;
-                second.add_retries(tries);
-                second.push_checked(answer);
-            }
+    for _ in 0..retries {
+        let failed: Vec<usize> = replies.failures().iter().map(|(index, _)| *index).collect();
+        if failed.is_empty() {
+            break;
         }
+        evaluate_whole(evaluator, &batch.subset(&failed), &mut second)?;
+        replies.amend(&failed, &second);
     }
-    *replies = second;
     Ok(())
 }
 
-fn retry_point(
+/// Evaluates a batch and makes sure that every point has its answer.
+///
+/// # Errors
+/// The evaluator gave up or left points without an answer.
+pub(crate) fn evaluate_whole(
     evaluator: &mut dyn Evaluator,
     batch: &Batch,
-    index: usize,
-    failure: Failure,
-    retries: u32,
-) -> Result<(Result<Outcome, Failure>, u64), EvaluatorError> {
-    let mut answer = Err(failure);
-    let mut tries = 0;
-    while answer.is_err() && tries < u64::from(retries) {
-        answer = evaluator.evaluate_again(batch, index)?;
-        tries += 1;
-    }
-    Ok((answer, tries))
+    replies: &mut Replies,
+) -> Result<(), RunError> {
+    replies.start(evaluator.spec(), batch.level());
+    evaluator.evaluate(batch, replies)?;
+    let (asked, told) = (batch.len(), replies.outcomes().len());
+    if asked == told { Ok(()) } else { Err(TellError::Length { asked, told }.into()) }
 }

@@ -2,8 +2,7 @@
 
 use crate::run::{Report, Status};
 use bilevo_core::Engine;
-use bilevo_core::config::Target;
-use bilevo_core::record::{Accuracy, Evaluations, LowerSearches, StopReason};
+use bilevo_core::record::{Accuracy, Evaluations, LowerSearches};
 use serde::Serialize;
 
 /// A run's result; serialises to the object that `bilevo solve --format json` prints.
@@ -37,7 +36,9 @@ pub struct SolveResult {
     pub lower_searches: LowerSearches,
     /// Distance from the best known values; null if they are unknown.
     pub accuracy: Option<Accuracy>,
-    /// Whether the best known value was reached; null if it is unknown or was no target.
+    /// Whether a known optimum was found ([`bilevo_core::solved`]); null if none is known.
+    pub solved: Option<bool>,
+    /// Whether it was found within the tolerances of this run; null if none is known or wanted.
     pub target_met: Option<bool>,
     /// Mean accuracy of the ranking model; null without one.
     pub model_accuracy: Option<f64>,
@@ -111,7 +112,8 @@ impl SolveResult {
             evaluations: summary.evaluations.into(),
             lower_searches: summary.lower_searches,
             accuracy: summary.accuracy,
-            target_met: target_met(engine, report),
+            solved: summary.solved,
+            target_met: summary.target_met,
             model_accuracy: summary.model_accuracy,
             stop: stop_name(report.status),
             generations: summary.generations,
@@ -122,19 +124,6 @@ impl SolveResult {
             dims: Dims { upper: spec.upper.dim(), lower: spec.lower.dim() },
         }
     }
-}
-
-/// Whether the target that was in force was met; `None` without one.
-fn target_met(engine: &Engine, report: &Report) -> Option<bool> {
-    let stop = &engine.config().stop;
-    if stop.target == Target::Off || engine.spec().best_known.is_none() {
-        return None;
-    }
-    let close = report.summary.accuracy.is_some_and(|accuracy| {
-        let lower = accuracy.lower.is_none_or(|lower| lower <= stop.lower_target_tolerance);
-        accuracy.upper <= stop.target_tolerance && (lower || stop.target == Target::Upper)
-    });
-    Some(close || report.status == Status::Finished(StopReason::Target))
 }
 
 /// The end of a run in one `snake_case` word.

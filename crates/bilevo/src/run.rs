@@ -8,7 +8,7 @@ use crate::checkpoint::{self, Checkpoint, CheckpointError, Header};
 use crate::evaluate::{Evaluator, EvaluatorError};
 use crate::observe::{Event, Observer};
 use crate::panics::{self, Quiet};
-use crate::policy::{AfterFailure, FailurePolicy, retry};
+use crate::policy::{AfterFailure, FailurePolicy, evaluate_whole, retry};
 use bilevo_core::batch::{Batch, Replies};
 use bilevo_core::engine::{Ask, Engine, TellError};
 use bilevo_core::problem::{Failure, Level};
@@ -355,11 +355,7 @@ fn evaluate(
     observers: &mut [&mut dyn Observer],
 ) -> Result<bool, RunError> {
     let level = batch.level();
-    replies.start(level);
-    evaluator.evaluate(batch, replies)?;
-    if replies.outcomes().len() != batch.len() {
-        return Err(TellError::Length { asked: batch.len(), told: replies.outcomes().len() }.into());
-    }
+    evaluate_whole(evaluator, batch, replies)?;
     retry(evaluator, batch, replies, policy.retries)?;
     let mut stop = notify(observers, &Event::BatchDone { level, points: batch.len() });
     for (index, failure) in replies.failures() {

@@ -3,7 +3,7 @@
 //! Which points are hit depends on the point alone, so the same ones fail on any number of threads
 //! and after a resume.
 
-use bilevo_core::problem::{BilevelProblem, Level, ProblemSpec};
+use bilevo_core::problem::{BilevelProblem, Failure, Level, ProblemSpec};
 use std::collections::HashSet;
 use std::ops::Deref;
 use std::str::FromStr;
@@ -89,7 +89,7 @@ impl<P: Deref<Target: BilevelProblem> + Sync> BilevelProblem for Faulty<P> {
     }
 
     #[allow(clippy::panic)] // panicking is the purpose
-    fn evaluate(&self, level: Level, x: &[f64], y: &[f64], constraints: &mut Vec<f64>) -> Result<f64, String> {
+    fn evaluate(&self, level: Level, x: &[f64], y: &[f64], constraints: &mut Vec<f64>) -> Result<f64, Failure> {
         let value = self.problem.evaluate(level, x, y, constraints)?;
         let point = fingerprint(level, x, y);
         for inject in &self.inject {

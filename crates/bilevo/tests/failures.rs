@@ -138,13 +138,6 @@ fn an_evaluator_that_answers_too_little_is_an_error() {
         fn evaluate(&mut self, _: &bilevo::Batch, _: &mut bilevo::Replies) -> Result<(), bilevo::EvaluatorError> {
             Ok(())
         }
-        fn evaluate_again(
-            &mut self,
-            _: &bilevo::Batch,
-            _: usize,
-        ) -> Result<Result<bilevo::Outcome, bilevo::Failure>, bilevo::EvaluatorError> {
-            Err(bilevo::EvaluatorError::new("lazy"))
-        }
     }
     let problem = smd(1);
     let mut lazy = Lazy(problem.spec().clone());

@@ -91,7 +91,13 @@ impl bilevo::BilevelProblem for Meeting {
         self.inner.spec()
     }
 
-    fn evaluate(&self, level: bilevo::Level, x: &[f64], y: &[f64], constraints: &mut Vec<f64>) -> Result<f64, String> {
+    fn evaluate(
+        &self,
+        level: bilevo::Level,
+        x: &[f64],
+        y: &[f64],
+        constraints: &mut Vec<f64>,
+    ) -> Result<f64, bilevo::Failure> {
         let mut arrived = self.arrived.lock().unwrap();
         *arrived += 1;
         self.changed.notify_all();

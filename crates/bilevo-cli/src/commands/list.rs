@@ -34,7 +34,7 @@ struct ProblemRow {
     scalable: bool,
     upper_constraints: usize,
     lower_constraints: usize,
-    best_known: Option<bilevo::BestKnown>,
+    best_known: Vec<bilevo::BestKnown>,
     about: &'static str,
 }
 
@@ -66,7 +66,7 @@ fn list_problems(format: Format) -> anyhow::Result<()> {
             scalable: info.scalable,
             upper_constraints: spec.level(Level::Upper).constraints(),
             lower_constraints: spec.level(Level::Lower).constraints(),
-            best_known: spec.best_known,
+            best_known: spec.best_known.clone(),
             about: info.about,
         });
     }
@@ -77,7 +77,7 @@ fn list_problems(format: Format) -> anyhow::Result<()> {
     for row in &rows {
         let size = format!("{}+{}{}", row.upper_dim, row.lower_dim, if row.scalable { " *" } else { "" });
         let constraints = format!("{}+{}", row.upper_constraints, row.lower_constraints);
-        let best = row.best_known.map_or("unknown".into(), |best| best_known(best.upper));
+        let best = row.best_known.first().map_or("unknown".into(), |best| best_known(best.upper));
         lines.push(vec![row.name.into(), size, constraints, best, row.about.into()]);
     }
     let mut out = output::stdout();

@@ -153,7 +153,7 @@ fn started(args: &Args) -> anyhow::Result<Job> {
     let problem = args.size.problem(name)?;
     let method = args.method.as_deref().unwrap_or(DEFAULT_METHOD);
     let config = config(args, method)?;
-    if args.target.is_some_and(|target| target != TargetArg::Off) && problem.spec().best_known.is_none() {
+    if args.target.is_some_and(|target| target != TargetArg::Off) && problem.spec().best_known.is_empty() {
         bail!("`--target` needs a best known value, and {name} has none\nhint: leave it out");
     }
     let seed = args.seed.unwrap_or_else(draw_seed);

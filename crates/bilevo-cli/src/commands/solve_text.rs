@@ -50,7 +50,7 @@ fn solution(out: &mut impl Write, engine: &Engine, report: &Report) -> anyhow::R
         line(out, "F", "no solution yet: the run ended before its first generation did")?;
         return Ok(());
     };
-    let known = engine.spec().best_known;
+    let known = engine.spec().nearest_known(best.upper_value, best.lower_value);
     let off = |distance: Option<f64>, best: Option<f64>| match (distance, best) {
         (Some(distance), Some(best)) => format!("  ({} from the best known {})", short(distance), best_known(best)),
         _ => String::new(),

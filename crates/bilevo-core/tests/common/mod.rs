@@ -47,7 +47,7 @@ pub(crate) fn answer(
     problem: &mut impl FnMut(Level, &[f64], &[f64]) -> Answer,
 ) -> Replies {
     let mut replies = Replies::default();
-    replies.start(batch.level());
+    replies.start(spec, batch.level());
     for index in 0..batch.len() {
         match problem(batch.level(), batch.x(index), batch.y(index)) {
             Some((value, constraints)) => replies.push(spec, value, &constraints),
