@@ -3,7 +3,7 @@
 use crate::Said;
 use anyhow::Result;
 use bilevo::config::Target;
-use bilevo::{BilevelProblem, Config, Engine, Failure, Level, ProblemSpec, Report, Serial, Threads, problems, run};
+use bilevo::{BilevelProblem, Config, Engine, Failure, Level, ProblemSpec, RunResult, Serial, Threads, problems, run};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -29,9 +29,9 @@ pub(crate) fn solve(method: &str, problem: &str, seeds: u64) -> Result<Said> {
     Ok(vec![("seconds", start.elapsed().as_secs_f64())])
 }
 
-fn counts(report: &Report) -> Said {
-    let evaluations = report.summary.evaluations;
-    vec![("upper", evaluations.upper as f64), ("lower", evaluations.lower as f64), ("seconds", report.seconds)]
+fn counts(result: &RunResult) -> Said {
+    let evaluations = result.evaluations;
+    vec![("upper", evaluations.upper as f64), ("lower", evaluations.lower as f64), ("seconds", result.seconds)]
 }
 
 /// The same run on one thread and on two, with evaluations of 1 ms: once they keep a processor

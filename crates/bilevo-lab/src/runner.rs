@@ -8,7 +8,6 @@
 use crate::grid::{Grid, GridError, Task};
 use crate::row::{RunRow, TracePoint};
 use crate::store::{FailedRun, RunKey, Store, StoreError};
-use bilevo::result::stop_name;
 use bilevo::{Engine, Event, Observer, Run, RunOptions, Serial, Status, problems};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -248,14 +247,12 @@ pub fn solve_task(task: &Task, stop: &Arc<AtomicBool>) -> Result<RunRow, RunFail
     let mut curve = Curve::default();
     let options = RunOptions { stop: stop.clone(), ..RunOptions::default() };
     let mut run = Run::new(engine, cell.method.clone());
-    let report = run.go(&mut Serial::new(&*problem), &options, &mut [&mut curve]).map_err(|e| failed(&e))?;
-    if report.status == Status::Interrupted {
+    let result = run.go(&mut Serial::new(&*problem), &options, &mut [&mut curve]).map_err(|e| failed(&e))?;
+    if result.stop == Status::Interrupted {
         return Err(RunFailure::Interrupted);
     }
-    let summary = report.summary;
-    let (evaluations, searches) = (summary.evaluations, summary.lower_searches);
-    let solution = summary.solution;
-    let value = |get: fn(&bilevo::Solution) -> f64| solution.as_ref().map_or(f64::NAN, get);
+    let (evaluations, searches) = (result.evaluations, result.lower_searches);
+    let value = |value: Option<f64>| value.unwrap_or(f64::NAN);
     Ok(RunRow {
         method: cell.method.clone(),
         problem: cell.problem.clone(),
@@ -267,14 +264,14 @@ pub fn solve_task(task: &Task, stop: &Arc<AtomicBool>) -> Result<RunRow, RunFail
         config_hash: cell.config_hash.clone(),
         config: serde_json::to_string(&cell.config).map_err(|e| failed(&e))?,
         version: bilevo::VERSION.into(),
-        upper_value: value(|s| s.upper_value),
-        lower_value: value(|s| s.lower_value),
-        upper_violation: value(|s| s.upper_violation),
-        lower_violation: value(|s| s.lower_violation),
-        x: solution.as_ref().map(|s| s.x.clone()).unwrap_or_default(),
-        y: solution.map(|s| s.y).unwrap_or_default(),
-        upper_accuracy: summary.accuracy.map(|a| a.upper),
-        lower_accuracy: summary.accuracy.and_then(|a| a.lower),
+        upper_value: value(result.upper_value),
+        lower_value: value(result.lower_value),
+        upper_violation: value(result.upper_violation),
+        lower_violation: value(result.lower_violation),
+        x: result.x.unwrap_or_default(),
+        y: result.y.unwrap_or_default(),
+        upper_accuracy: result.accuracy.map(|a| a.upper),
+        lower_accuracy: result.accuracy.and_then(|a| a.lower),
         upper_evals: evaluations.upper,
         lower_evals: evaluations.lower,
         refine_lower_evals: evaluations.refine_lower,
@@ -283,14 +280,19 @@ pub fn solve_task(task: &Task, stop: &Arc<AtomicBool>) -> Result<RunRow, RunFail
         searches_run: searches.run,
         searches_skipped: searches.skipped,
         searches_resampled: searches.resampled,
-        model_accuracy: summary.model_accuracy,
-        trainings: summary.trainings,
-        generations: summary.generations,
-        stop: stop_name(report.status),
-        seconds: report.seconds,
-        training_seconds: report.training_seconds,
+        model_accuracy: result.model_accuracy,
+        trainings: result.trainings,
+        generations: result.generations,
+        stop: word(&result.stop),
+        seconds: result.seconds,
+        training_seconds: result.training_seconds,
         trace: curve.0,
     })
+}
+
+/// A value that serialises to one word.
+fn word(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|word| word.as_str().map(String::from)).unwrap_or_default()
 }
 
 /// Collects the elite after every generation.

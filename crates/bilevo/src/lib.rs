@@ -10,14 +10,15 @@
 //! let config = Config::named("cr-tlea-cma-es")?;
 //! let engine = Engine::new(problem.spec().clone(), config, 1)?;
 //! let mut run = Run::new(engine, "cr-tlea-cma-es");
-//! let report = run.go(&mut Serial::new(&problem), &RunOptions::default(), &mut [])?;
-//! println!("{:?}", report.summary.solution);
+//! let result = run.go(&mut Serial::new(&problem), &RunOptions::default(), &mut [])?;
+//! println!("{:?} {:?}", result.x, result.y);
 //! # Ok(())
 //! # }
 //! ```
 
 pub mod checkpoint;
 pub mod evaluate;
+pub mod id;
 pub mod observe;
 mod panics;
 pub mod policy;
@@ -40,10 +41,11 @@ pub use bilevo_core::{config, methods, record};
 pub use bilevo_problems as problems;
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use evaluate::{Evaluator, EvaluatorError, Serial, Threads};
+pub use id::RunId;
 pub use observe::{Event, History, Observer};
 pub use policy::{AfterFailure, FailurePolicy};
-pub use result::SolveResult;
-pub use run::{Report, Run, RunError, RunOptions, Saving, Status, run};
+pub use result::{RunResult, Status};
+pub use run::{Run, RunError, RunOptions, Saving, run};
 pub use trace::TraceWriter;
 
 /// The version of bilevo, as checkpoints and records carry it.

@@ -1,7 +1,7 @@
 //! What a run tells while it goes on, and who may listen.
 
 use crate::checkpoint::CheckpointError;
-use crate::run::Report;
+use crate::result::RunResult;
 use bilevo_core::Engine;
 use bilevo_core::problem::{Failure, Level};
 use bilevo_core::record::GenerationRecord;
@@ -57,7 +57,7 @@ pub enum Event<'a> {
     /// The run ended.
     Finished {
         /// How, and with what.
-        report: &'a Report,
+        result: &'a RunResult,
     },
 }
 

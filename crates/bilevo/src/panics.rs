@@ -51,6 +51,13 @@ pub(crate) fn catch<T>(code: impl FnOnce() -> T) -> Result<T, String> {
     panic::catch_unwind(AssertUnwindSafe(code)).map_err(|payload| message(&*payload))
 }
 
+/// The same without a report on stderr, on a thread that does this rarely.
+pub(crate) fn quietly<T>(code: impl FnOnce() -> T) -> Result<T, String> {
+    install_hook();
+    let _quiet = Quiet::start();
+    catch(code)
+}
+
 fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_string());
     let text = text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".into());

@@ -1,21 +1,46 @@
-//! The result of a run as programs read it: one JSON object.
+//! The result of a run: what the engine found and what that took, as one object that `bilevo solve
+//! --format json` prints, stores keep, and tables are made of.
 
-use crate::run::{Report, Status};
+use crate::id::RunId;
 use bilevo_core::Engine;
-use bilevo_core::record::{Accuracy, Evaluations, LowerSearches};
-use serde::Serialize;
+use bilevo_core::record::{Accuracy, Evaluations, LowerSearches, StopReason};
+use serde::{Deserialize, Serialize, Serializer};
 
-/// A run's result; serialises to the object that `bilevo solve --format json` prints.
+/// How a run ended; one `snake_case` word in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Status {
+    /// The stop flag was set.
+    Interrupted,
+    /// The time was up.
+    TimeLimit,
+    /// An observer asked for it.
+    Observer,
+    /// By itself.
+    #[serde(untagged)]
+    Finished(StopReason),
+}
+
+impl std::fmt::Display for Status {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Status::Finished(reason) => reason.fmt(f),
+            Status::Interrupted => f.write_str("interrupted"),
+            Status::TimeLimit => f.write_str("time used up"),
+            Status::Observer => f.write_str("stopped by an observer"),
+        }
+    }
+}
+
+/// The result of a run, finished or stopped.
 ///
 /// Numbers that are not finite are written as `null`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SolveResult {
-    /// The problem.
-    pub problem: String,
-    /// The method.
-    pub method: String,
-    /// The seed.
-    pub seed: u64,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunResult {
+    /// What it is a run of.
+    #[serde(flatten)]
+    pub id: RunId,
     /// The leader's decision; null if the run ended before its first generation did.
     pub x: Option<Vec<f64>>,
     /// The follower's answer.
@@ -26,12 +51,13 @@ pub struct SolveResult {
     /// f(x, y), in the problem's own direction.
     #[serde(rename = "f")]
     pub lower_value: Option<f64>,
-    /// Violation of the upper constraints.
+    /// Violation of the upper constraints, the lower ones included.
     pub upper_violation: Option<f64>,
     /// Violation of the lower constraints.
     pub lower_violation: Option<f64>,
-    /// Evaluations at both levels.
-    pub evaluations: EvaluationCounts,
+    /// Evaluations at both levels; with their `total` in JSON.
+    #[serde(serialize_with = "with_total")]
+    pub evaluations: Evaluations,
     /// Lower searches by what became of them.
     pub lower_searches: LowerSearches,
     /// Distance from the best known values; null if they are unknown.
@@ -42,99 +68,63 @@ pub struct SolveResult {
     pub target_met: Option<bool>,
     /// Mean accuracy of the ranking model; null without one.
     pub model_accuracy: Option<f64>,
-    /// Why the run ended.
-    pub stop: String,
-    /// Generations finished.
-    pub generations: u64,
-    /// Wall time.
-    pub seconds: f64,
-    /// Always null: this version does not check the follower's answer by a second search.
-    pub audit: (),
-    /// Wall time of the trainings of the ranking model.
-    pub training_seconds: f64,
     /// Trainings of the ranking model.
     pub trainings: u64,
-    /// Number of variables at both levels.
-    pub dims: Dims,
-}
-
-/// Number of variables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Dims {
-    /// The leader's.
-    pub upper: usize,
-    /// The follower's.
-    pub lower: usize,
+    /// How the run ended.
+    pub stop: Status,
+    /// Generations finished.
+    pub generations: u64,
+    /// Wall time, earlier sessions included.
+    pub seconds: f64,
+    /// Wall time of the trainings within it.
+    pub training_seconds: f64,
+    /// Why the last checkpoint could not be written, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub save_error: Option<String>,
 }
 
 /// Evaluations, with their total.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct EvaluationCounts {
-    /// Upper evaluations.
-    pub upper: u64,
-    /// Lower evaluations, those of refinement included.
-    pub lower: u64,
-    /// Both.
-    pub total: u64,
-    /// Lower evaluations spent by refinement.
-    pub refine_lower: u64,
-    /// Upper evaluations that failed.
-    pub failed_upper: u64,
-    /// Lower evaluations that failed.
-    pub failed_lower: u64,
-    /// Evaluations repeated after a failure, not part of the counts above.
-    pub retried: u64,
-}
-
-impl From<Evaluations> for EvaluationCounts {
-    fn from(counts: Evaluations) -> Self {
-        let Evaluations { upper, lower, refine_lower, failed_upper, failed_lower, retried } = counts;
-        EvaluationCounts { upper, lower, total: counts.total(), refine_lower, failed_upper, failed_lower, retried }
+fn with_total<S: Serializer>(counts: &Evaluations, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct WithTotal<'a> {
+        #[serde(flatten)]
+        counts: &'a Evaluations,
+        total: u64,
     }
+    WithTotal { counts, total: counts.total() }.serialize(serializer)
 }
 
-impl SolveResult {
-    /// The result of a run of `engine`.
-    pub fn new(engine: &Engine, method: impl Into<String>, report: &Report) -> Self {
-        let (spec, summary) = (engine.spec(), &report.summary);
-        let solution = summary.solution.as_ref();
-        SolveResult {
-            problem: spec.name.clone(),
-            method: method.into(),
-            seed: engine.seed(),
-            x: solution.map(|s| s.x.clone()),
-            y: solution.map(|s| s.y.clone()),
-            upper_value: solution.map(|s| s.upper_value),
-            lower_value: solution.map(|s| s.lower_value),
-            // The sum of no violations is -0; adding 0 makes it 0.
-            upper_violation: solution.map(|s| s.upper_violation + 0.0),
-            lower_violation: solution.map(|s| s.lower_violation + 0.0),
-            evaluations: summary.evaluations.into(),
+impl RunResult {
+    /// The result of `engine` as it stands; the caller knows the times.
+    pub(crate) fn new(id: RunId, engine: &Engine, stop: Status) -> Self {
+        let summary = engine.summary();
+        let (x, y, values) = match summary.solution {
+            Some(s) => {
+                (Some(s.x), Some(s.y), Some([s.upper_value, s.lower_value, s.upper_violation, s.lower_violation]))
+            }
+            None => (None, None, None),
+        };
+        let value = |index: usize| values.map(|values| values[index]);
+        RunResult {
+            id,
+            x,
+            y,
+            upper_value: value(0),
+            lower_value: value(1),
+            upper_violation: value(2),
+            lower_violation: value(3),
+            evaluations: summary.evaluations,
             lower_searches: summary.lower_searches,
             accuracy: summary.accuracy,
             solved: summary.solved,
             target_met: summary.target_met,
             model_accuracy: summary.model_accuracy,
-            stop: stop_name(report.status),
-            generations: summary.generations,
-            seconds: report.seconds,
-            audit: (),
-            training_seconds: report.training_seconds,
             trainings: summary.trainings,
-            dims: Dims { upper: spec.upper.dim(), lower: spec.lower.dim() },
+            stop,
+            generations: summary.generations,
+            seconds: 0.0,
+            training_seconds: 0.0,
+            save_error: None,
         }
-    }
-}
-
-/// The end of a run in one `snake_case` word.
-pub fn stop_name(status: Status) -> String {
-    match status {
-        Status::Finished(reason) => match serde_json::to_value(reason) {
-            Ok(serde_json::Value::String(name)) => name,
-            _ => "finished".into(),
-        },
-        Status::Interrupted => "interrupted".into(),
-        Status::TimeLimit => "time_limit".into(),
-        Status::Observer => "observer".into(),
     }
 }

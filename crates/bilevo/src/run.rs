@@ -6,13 +6,14 @@
 
 use crate::checkpoint::{self, Checkpoint, CheckpointError, Header};
 use crate::evaluate::{Evaluator, EvaluatorError};
+use crate::id::RunId;
 use crate::observe::{Event, Observer};
-use crate::panics::{self, Quiet};
+use crate::panics;
 use crate::policy::{AfterFailure, FailurePolicy, evaluate_whole, retry};
+use crate::result::{RunResult, Status};
 use bilevo_core::batch::{Batch, Replies};
 use bilevo_core::engine::{Ask, Engine, TellError};
 use bilevo_core::problem::{Failure, Level};
-use bilevo_core::record::{StopReason, Summary};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -48,35 +49,6 @@ pub struct RunOptions {
     pub time_limit: Option<Duration>,
     /// Set it (from another thread, a signal handler) to stop after the current batch.
     pub stop: Arc<AtomicBool>,
-}
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Status {
-    /// By itself.
-    Finished(StopReason),
-    /// The stop flag was set.
-    Interrupted,
-    /// The time was up.
-    TimeLimit,
-    /// An observer asked for it.
-    Observer,
-}
-
-/// What a run leaves behind.
-#[derive(Clone, Debug)]
-pub struct Report {
-    /// Best solution, accuracy, counts.
-    pub summary: Summary,
-    /// How it ended.
-    pub status: Status,
-    /// Wall time, earlier sessions included.
-    pub seconds: f64,
-    /// Wall time of the trainings within it.
-    pub training_seconds: f64,
-    /// The last checkpoint could not be written, and why.
-    pub save_error: Option<String>,
 }
 
 /// Why a run ended with an error. The run itself can be saved and resumed.
@@ -130,12 +102,12 @@ fn same_name(expected: &str, got: &str) -> &'static str {
     if expected == got { " with other sizes, boxes or constraints" } else { "" }
 }
 
-/// A run: an engine, its name, and the time it has taken.
+/// A run: an engine, its identity, and the time it has taken.
 #[derive(Debug)]
 pub struct Run {
     engine: Engine,
-    problem: String,
-    method: String,
+    id: RunId,
+    source: String,
     seconds: f64,
     training_seconds: f64,
 }
@@ -148,27 +120,29 @@ pub fn run(
     engine: Engine,
     evaluator: &mut dyn Evaluator,
     observers: &mut [&mut dyn Observer],
-) -> Result<Report, RunError> {
+) -> Result<RunResult, RunError> {
     Run::new(engine, "").go(evaluator, &RunOptions::default(), observers)
 }
 
 impl Run {
-    /// A run of `engine`; `method` is the name that reports and checkpoints give it.
+    /// A run of `engine`; `method` is the name that results and checkpoints give it.
     pub fn new(engine: Engine, method: impl Into<String>) -> Self {
-        let problem = engine.spec().name.clone();
-        Run { engine, problem, method: method.into(), seconds: 0.0, training_seconds: 0.0 }
+        let id = RunId::new(&engine, method, "");
+        Run { source: id.problem.clone(), engine, id, seconds: 0.0, training_seconds: 0.0 }
     }
 
-    /// The same run under the name by which its problem can be found again (a file, say).
-    pub fn with_problem_name(mut self, name: impl Into<String>) -> Self {
-        self.problem = name.into();
+    /// The same run of a problem that can be found again under the name `source` (a file, say) as
+    /// long as its definition has this hash.
+    pub fn of_source(mut self, source: impl Into<String>, hash: impl Into<String>) -> Self {
+        self.source = source.into();
+        self.id.problem_hash = hash.into();
         self
     }
 
     /// A saved run.
     pub fn resume(checkpoint: Checkpoint) -> Self {
         let Checkpoint { header, engine, seconds, training_seconds } = checkpoint;
-        Run { engine, problem: header.problem, method: header.method, seconds, training_seconds }
+        Run { engine, id: header.id, source: header.source, seconds, training_seconds }
     }
 
     /// The engine.
@@ -176,29 +150,25 @@ impl Run {
         &self.engine
     }
 
-    /// The method's name.
-    pub fn method(&self) -> &str {
-        &self.method
-    }
-
-    /// The name by which the problem can be found again.
-    pub fn problem_name(&self) -> &str {
-        &self.problem
+    /// What it is a run of.
+    pub fn id(&self) -> &RunId {
+        &self.id
     }
 
     /// What its checkpoint says about itself.
     pub fn header(&self) -> Header {
-        let spec = self.engine.spec();
+        let summary = self.engine.summary();
         Header {
-            version: crate::VERSION.into(),
-            problem: self.problem.clone(),
-            upper_dim: spec.upper.dim(),
-            lower_dim: spec.lower.dim(),
-            method: self.method.clone(),
-            config_hash: self.engine.config().hash(),
-            seed: self.engine.seed(),
-            finished: self.engine.summary().stop.is_some(),
+            id: self.id.clone(),
+            source: self.source.clone(),
+            evaluations: summary.evaluations.total(),
+            finished: summary.stop.is_some(),
         }
+    }
+
+    fn result(&self, stop: Status) -> RunResult {
+        let (seconds, training_seconds) = (self.seconds, self.training_seconds);
+        RunResult { seconds, training_seconds, ..RunResult::new(self.id.clone(), &self.engine, stop) }
     }
 
     /// Writes the run as it stands.
@@ -218,7 +188,7 @@ impl Run {
         evaluator: &mut dyn Evaluator,
         options: &RunOptions,
         observers: &mut [&mut dyn Observer],
-    ) -> Result<Report, RunError> {
+    ) -> Result<RunResult, RunError> {
         if evaluator.spec() != self.engine.spec() {
             let (expected, got) = (self.engine.spec().name.clone(), evaluator.spec().name.clone());
             return Err(RunError::OtherProblem { expected, got });
@@ -227,7 +197,6 @@ impl Run {
             // Better to learn now than after hours that there is no place to save to.
             self.save(&saving.path)?;
         }
-        panics::install_hook();
         let mut session = Session::new(self, options, observers);
         let ended = session.until_end(evaluator);
         session.end(ended)
@@ -328,21 +297,14 @@ impl<'a, 'o> Session<'a, 'o> {
         self.batches_since_save = 0;
     }
 
-    fn end(&mut self, ended: Result<Status, RunError>) -> Result<Report, RunError> {
+    fn end(&mut self, ended: Result<Status, RunError>) -> Result<RunResult, RunError> {
         self.run.seconds = self.seconds_before + self.started.elapsed().as_secs_f64();
         if !matches!(ended, Err(RunError::Internal { .. })) {
             self.save();
         }
-        let status = ended?;
-        let report = Report {
-            summary: self.run.engine.summary(),
-            status,
-            seconds: self.run.seconds,
-            training_seconds: self.run.training_seconds,
-            save_error: self.save_error.take(),
-        };
-        notify(self.observers, &Event::Finished { report: &report });
-        Ok(report)
+        let result = RunResult { save_error: self.save_error.take(), ..self.run.result(ended?) };
+        notify(self.observers, &Event::Finished { result: &result });
+        Ok(result)
     }
 }
 
@@ -371,8 +333,7 @@ fn evaluate(
 /// Calls the engine. A state that fits together never makes it panic; one from a file with a forged
 /// checksum may, and that must not bring the program down.
 fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, RunError> {
-    let _quiet = Quiet::start();
-    panics::catch(call).map_err(|message| RunError::Internal { message })
+    panics::quietly(call).map_err(|message| RunError::Internal { message })
 }
 
 /// Tells every observer; whether one of them wants to stop.

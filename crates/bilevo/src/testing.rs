@@ -5,6 +5,7 @@
 
 use bilevo_core::problem::{BilevelProblem, Failure, Level, ProblemSpec};
 use std::collections::HashSet;
+use std::io::Write;
 use std::ops::Deref;
 use std::str::FromStr;
 use std::sync::Mutex;
@@ -26,6 +27,8 @@ pub enum Fault {
     Error,
     /// An error the first time, a proper answer afterwards.
     Flaky,
+    /// No answer at all: says `hanging` on stderr and waits for ever.
+    Hang,
 }
 
 /// A fault in about every k-th evaluation, or a pause in each.
@@ -46,7 +49,7 @@ pub enum Inject {
 impl FromStr for Inject {
     type Err = String;
 
-    /// `nan:7`, `inf:7`, `shape:7`, `panic:7`, `error:7`, `flaky:7`, or `slow:MICROSECONDS`.
+    /// `nan:7`, `inf:7`, `shape:7`, `panic:7`, `error:7`, `flaky:7`, `hang:7`, or `slow:MICROSECONDS`.
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, number) = text.split_once(':').ok_or("expected NAME:NUMBER, as in nan:7")?;
         let number: u64 = number.parse().map_err(|e| format!("`{number}`: {e}"))?;
@@ -58,6 +61,7 @@ impl FromStr for Inject {
             "panic" => Fault::Panic,
             "error" => Fault::Error,
             "flaky" => Fault::Flaky,
+            "hang" => Fault::Hang,
             _ => return Err(format!("there is no fault `{name}`")),
         };
         Ok(Inject::Fault { fault, every: number.max(1) })
@@ -104,10 +108,18 @@ impl<P: Deref<Target: BilevelProblem> + Sync> BilevelProblem for Faulty<P> {
                     Fault::Error => return Err("injected error".into()),
                     Fault::Flaky if self.first_time(point) => return Err("injected flaky error".into()),
                     Fault::Flaky => {}
+                    Fault::Hang => hang(),
                 },
             }
         }
         Ok(value)
+    }
+}
+
+fn hang() -> ! {
+    let _ = std::io::stderr().write_all(b"hanging\n");
+    loop {
+        std::thread::park();
     }
 }
 

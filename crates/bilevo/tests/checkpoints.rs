@@ -3,7 +3,7 @@
 
 mod common;
 
-use bilevo::{CheckpointError, Event, Observer, Run, RunOptions, Saving, Serial, checkpoint};
+use bilevo::{CheckpointError, Event, Observer, Run, RunOptions, Saving, Serial, Status, checkpoint};
 use common::{StopAfter, run_of, smd};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -51,8 +51,8 @@ fn position(text: &[u8]) -> usize {
 #[test]
 fn the_file_says_what_it_holds() {
     let saved = load(&BYTES).unwrap();
-    assert_eq!((saved.header.problem.as_str(), saved.header.method.as_str()), ("smd2", "cr-tlea-cma-es"));
-    assert_eq!((saved.header.upper_dim, saved.header.lower_dim, saved.header.seed), (2, 3, 12));
+    assert_eq!((saved.header.id.problem.as_str(), saved.header.id.method.as_str()), ("smd2", "cr-tlea-cma-es"));
+    assert_eq!((saved.header.id.upper_dim, saved.header.id.lower_dim, saved.header.id.seed), (2, 3, 12));
     assert!(!saved.header.finished && saved.seconds > 0.0);
     assert!(BYTES.starts_with(b"bilevo checkpoint\n"));
 }
@@ -72,9 +72,9 @@ fn foreign_files_are_named_as_such() {
 #[test]
 fn a_later_format_is_named_as_such() {
     let mut bytes = BYTES.clone();
-    bytes[18] = 2;
+    bytes[18] = 200;
     let message = load(&sealed(bytes)).unwrap_err().to_string();
-    assert!(message.contains("checkpoint format 2") && message.contains("hint"), "{message}");
+    assert!(message.contains("checkpoint format 200") && message.contains("hint"), "{message}");
 }
 
 #[test]
@@ -197,9 +197,9 @@ fn a_save_that_fails_is_told_and_the_run_goes_on() {
     // Later on it goes on without.
     std::fs::create_dir(&inner).unwrap();
     let mut remover = Remover(inner);
-    let report = start().go(&mut Serial::new(&*problem), &options, &mut [&mut remover]).unwrap();
-    assert!(report.summary.stop.is_some() && report.summary.generations > 2);
-    assert!(report.save_error.unwrap().contains("cannot write the checkpoint"));
+    let result = start().go(&mut Serial::new(&*problem), &options, &mut [&mut remover]).unwrap();
+    assert!(matches!(result.stop, Status::Finished(_)) && result.generations > 2);
+    assert!(result.save_error.unwrap().contains("cannot write the checkpoint"));
 }
 
 #[test]
@@ -215,8 +215,8 @@ fn two_runs_that_share_a_file_leave_a_whole_one() {
                 let saving = Saving { every_batches: Some(3), ..Saving::to(path) };
                 let options = RunOptions { saving: Some(saving), ..RunOptions::default() };
                 let mut run = run_of(&problem, "bl-cma-es", seed);
-                let report = run.go(&mut Serial::new(&*problem), &options, &mut []).unwrap();
-                assert_eq!(report.save_error, None);
+                let result = run.go(&mut Serial::new(&*problem), &options, &mut []).unwrap();
+                assert_eq!(result.save_error, None);
             });
         }
         for _ in 0..100 {
@@ -224,6 +224,6 @@ fn two_runs_that_share_a_file_leave_a_whole_one() {
         }
     });
     let last = checkpoint::load(&path).unwrap();
-    assert!(last.header.finished && [1, 2].contains(&last.header.seed));
+    assert!(last.header.finished && [1, 2].contains(&last.header.id.seed));
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
 }

@@ -8,40 +8,40 @@
 //! on SMD1 were 41 % to 56 %, for cr-bl-cma-es 48 % to 53 %.
 #![allow(clippy::unwrap_used)] // also in what tests share
 
-use bilevo::{Config, Engine, Run, RunOptions, Serial, StopReason, Summary};
+use bilevo::{Config, Engine, Run, RunOptions, RunResult, Serial, Status, StopReason};
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=9;
 const PUBLISHED: &str = include_str!("../../../data/published/comparison.csv");
 
-fn runs(method: &str, problem: &str) -> Vec<Summary> {
+fn runs(method: &str, problem: &str) -> Vec<RunResult> {
     let problem = bilevo::problems::problem(problem, None).unwrap();
     let run = |seed| {
         let engine = Engine::new(problem.spec().clone(), Config::named(method).unwrap(), seed).unwrap();
-        Run::new(engine, method).go(&mut Serial::new(&*problem), &RunOptions::default(), &mut []).unwrap().summary
+        Run::new(engine, method).go(&mut Serial::new(&*problem), &RunOptions::default(), &mut []).unwrap()
     };
     SEEDS.map(run).collect()
 }
 
-fn median(runs: &[Summary], of: impl Fn(&Summary) -> u64) -> f64 {
+fn median(runs: &[RunResult], of: impl Fn(&RunResult) -> u64) -> f64 {
     let mut sorted: Vec<u64> = runs.iter().map(of).collect();
     sorted.sort_unstable();
     sorted[sorted.len() / 2] as f64
 }
 
-fn upper(runs: &[Summary]) -> f64 {
+fn upper(runs: &[RunResult]) -> f64 {
     median(runs, |s| s.evaluations.upper)
 }
 
-fn lower(runs: &[Summary]) -> f64 {
+fn lower(runs: &[RunResult]) -> f64 {
     median(runs, |s| s.evaluations.lower)
 }
 
-fn total(runs: &[Summary]) -> f64 {
+fn total(runs: &[RunResult]) -> f64 {
     median(runs, |s| s.evaluations.total())
 }
 
-fn solved(runs: &[Summary]) -> usize {
-    runs.iter().filter(|s| s.stop == Some(StopReason::Target)).count()
+fn solved(runs: &[RunResult]) -> usize {
+    runs.iter().filter(|s| s.stop == Status::Finished(StopReason::Target)).count()
 }
 
 /// Published upper and lower evaluations.

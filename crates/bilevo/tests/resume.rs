@@ -13,8 +13,8 @@ fn whole(method: &str, seed: u64) -> (String, usize) {
     let problem = smd(1);
     let mut run = run_of(&problem, method, seed);
     let mut counter = StopAfter(usize::MAX);
-    let report = run.go(&mut Serial::new(&*problem), &RunOptions::default(), &mut [&mut counter]).unwrap();
-    (timeless(&run, &report), usize::MAX - counter.0)
+    let result = run.go(&mut Serial::new(&*problem), &RunOptions::default(), &mut [&mut counter]).unwrap();
+    (timeless(&result), usize::MAX - counter.0)
 }
 
 /// Stops after `batches`, goes through a file, and finishes.
@@ -22,13 +22,13 @@ fn in_two_parts(method: &str, seed: u64, batches: usize, path: &std::path::Path)
     let problem = smd(1);
     let options = RunOptions { saving: Some(Saving::to(path)), ..RunOptions::default() };
     let mut first = run_of(&problem, method, seed);
-    let report = first.go(&mut Serial::new(&*problem), &options, &mut [&mut StopAfter(batches)]).unwrap();
-    assert_eq!(report.status, Status::Observer);
+    let result = first.go(&mut Serial::new(&*problem), &options, &mut [&mut StopAfter(batches)]).unwrap();
+    assert_eq!(result.stop, Status::Observer);
     let mut second = Run::resume(checkpoint::load(path).unwrap());
-    assert_eq!(second.method(), method);
-    let report = second.go(&mut Serial::new(&*problem), &options, &mut []).unwrap();
+    assert_eq!(second.id().method, method);
+    let result = second.go(&mut Serial::new(&*problem), &options, &mut []).unwrap();
     assert!(checkpoint::header(path).unwrap().finished);
-    timeless(&second, &report)
+    timeless(&result)
 }
 
 #[test]
@@ -53,9 +53,9 @@ fn saved_and_reloaded_after_every_batch_is_the_same_run() {
     let (expected, batches) = whole(method, 9);
     let mut run = run_of(&problem, method, 9);
     for _ in 0..batches * 2 {
-        let report = run.go(&mut Serial::new(&*problem), &RunOptions::default(), &mut [&mut StopAfter(1)]).unwrap();
-        if let Status::Finished(_) = report.status {
-            assert_eq!(timeless(&run, &report), expected);
+        let result = run.go(&mut Serial::new(&*problem), &RunOptions::default(), &mut [&mut StopAfter(1)]).unwrap();
+        if let Status::Finished(_) = result.stop {
+            assert_eq!(timeless(&result), expected);
             return;
         }
         run.save(&path).unwrap();
@@ -72,8 +72,8 @@ fn any_number_of_threads_gives_the_same_run() {
         for threads in [1, 2, 5] {
             let mut run = run_of(&problem, method, 6);
             let mut evaluator = Threads::new(&*problem, threads).unwrap();
-            let report = run.go(&mut evaluator, &RunOptions::default(), &mut []).unwrap();
-            assert_eq!(timeless(&run, &report), expected, "{method} on {threads} threads");
+            let result = run.go(&mut evaluator, &RunOptions::default(), &mut []).unwrap();
+            assert_eq!(timeless(&result), expected, "{method} on {threads} threads");
         }
     }
 }
@@ -121,9 +121,9 @@ fn threads_evaluate_at_the_same_time() {
     let problem = Meeting { inner: smd(1), arrived: Mutex::new(0), changed: Condvar::new() };
     let mut run = run_of(&smd(1), "bl-cma-es", 2);
     let mut evaluator = Threads::new(&problem, 2).unwrap();
-    let report = run.go(&mut evaluator, &RunOptions::default(), &mut [&mut StopAfter(1)]).unwrap();
-    assert_eq!(report.summary.evaluations.failed_lower, 0);
-    assert!(report.summary.evaluations.lower > 1);
+    let result = run.go(&mut evaluator, &RunOptions::default(), &mut [&mut StopAfter(1)]).unwrap();
+    assert_eq!(result.evaluations.failed_lower, 0);
+    assert!(result.evaluations.lower > 1);
 }
 
 #[test]
@@ -133,13 +133,13 @@ fn the_stop_flag_and_the_time_limit_end_a_run_that_can_go_on() {
     let mut run = run_of(&problem, "bl-cma-es", 4);
     let options = RunOptions::default();
     options.stop.store(true, Ordering::Relaxed);
-    let report = run.go(&mut Serial::new(&*problem), &options, &mut []).unwrap();
-    assert_eq!((report.status, report.summary.evaluations.total()), (Status::Interrupted, 0));
+    let result = run.go(&mut Serial::new(&*problem), &options, &mut []).unwrap();
+    assert_eq!((result.stop, result.evaluations.total()), (Status::Interrupted, 0));
     let options = RunOptions { time_limit: Some(Duration::ZERO), ..RunOptions::default() };
-    let report = run.go(&mut Serial::new(&*problem), &options, &mut []).unwrap();
-    assert_eq!(report.status, Status::TimeLimit);
-    let report = run.go(&mut Serial::new(&*problem), &RunOptions::default(), &mut []).unwrap();
-    assert_eq!(timeless(&run, &report), expected);
+    let result = run.go(&mut Serial::new(&*problem), &options, &mut []).unwrap();
+    assert_eq!(result.stop, Status::TimeLimit);
+    let result = run.go(&mut Serial::new(&*problem), &RunOptions::default(), &mut []).unwrap();
+    assert_eq!(timeless(&result), expected);
 }
 
 /// The trace without its timings, which come last in a line.
@@ -194,5 +194,25 @@ fn a_trace_does_not_overwrite_other_files() {
         }
         assert!(opened.unwrap_err().to_string().contains("is not a trace"), "{content}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), content);
+    }
+}
+
+#[test]
+fn a_result_survives_json() {
+    for (method, stop) in [("bl-cma-es", 0), ("cr-tlea-cma-es", 40), ("tlea-de", usize::MAX)] {
+        let problem = smd(1);
+        let mut run = run_of(&problem, method, 2);
+        let flag = RunOptions::default();
+        flag.stop.store(stop == 0, Ordering::Relaxed);
+        let result = run.go(&mut Serial::new(&*problem), &flag, &mut [&mut StopAfter(stop)]).unwrap();
+        let text = serde_json::to_string(&result).unwrap();
+        assert_eq!(serde_json::from_str::<bilevo::RunResult>(&text).unwrap(), result, "{text}");
+        let word = match stop {
+            0 => "interrupted",
+            40 => "observer",
+            _ => "upper_budget",
+        };
+        assert!(text.contains(&format!("\"stop\":\"{word}\"")), "{text}");
+        assert!(text.contains(&format!("\"total\":{}", result.evaluations.total())), "{text}");
     }
 }

@@ -1,7 +1,7 @@
 //! `solve --plot`: draws a run at its end.
 
 use anyhow::{Context, bail};
-use bilevo::{Event, History, Observer, Run};
+use bilevo::{Event, History, Observer, Run, RunId};
 use bilevo_lab::figures::run_plot;
 use std::fs::{File, OpenOptions};
 use std::io::Read;
@@ -26,8 +26,8 @@ impl Plot {
 
     /// Draws what was seen.
     pub(super) fn finish(self, run: &Run) -> anyhow::Result<()> {
-        let engine = run.engine();
-        let title = format!("{} on {}, seed {}", run.method(), engine.spec().name, engine.seed());
+        let RunId { method, problem, seed, .. } = run.id();
+        let title = format!("{method} on {problem}, seed {seed}");
         let scene = run_plot(&title, &self.history.records);
         let bytes = if ends_in(&self.path, "png") { scene.png()? } else { scene.svg("run").into_bytes() };
         std::fs::write(&self.path, bytes).with_context(|| format!("cannot write `{}`", self.path.display()))

@@ -13,8 +13,8 @@ use bilevo::problems::BoxedProblem;
 use bilevo::testing::{Faulty, Inject};
 use bilevo::trace::TraceWriter;
 use bilevo::{
-    AfterFailure, Config, Engine, Evaluator, FailurePolicy, Observer, Report, Run, RunError, RunOptions, Saving,
-    Serial, SolveResult, Status, Threads, checkpoint,
+    AfterFailure, Config, Engine, Evaluator, FailurePolicy, Observer, Run, RunError, RunOptions, RunResult, Saving,
+    Serial, Status, Threads, checkpoint,
 };
 use clap::ValueEnum;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -138,7 +138,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         output::warn(error);
     }
     match ended {
-        Ok(report) => conclude(args, &run, &options, &report),
+        Ok(result) => conclude(args, &run, &options, &result),
         Err(error) => {
             if matches!(error, RunError::Evaluation { .. } | RunError::Evaluator(_)) {
                 rescue(args, &run, &options);
@@ -161,7 +161,7 @@ fn started(args: &Args) -> anyhow::Result<Job> {
     if args.seed.is_none() {
         say(format_args!("seed {seed} (drawn; --seed {seed} repeats this run)"));
     }
-    let run = Run::new(engine, method).with_problem_name(name);
+    let run = Run::new(engine, method);
     if let Some(path) = &args.checkpoint {
         refuse_other_runs(path, &run)?;
     }
@@ -206,7 +206,8 @@ fn draw_seed() -> u64 {
 fn resumed(args: &Args, path: &Path) -> anyhow::Result<Job> {
     let saved = checkpoint::load(path)?;
     let header = &saved.header;
-    let (upper, lower) = (header.upper_dim, header.lower_dim);
+    let id = &header.id;
+    let (upper, lower) = (id.upper_dim, id.lower_dim);
     let clash = |flag: &str, given: String, holds: String| -> anyhow::Result<()> {
         if given == holds {
             return Ok(());
@@ -217,19 +218,19 @@ fn resumed(args: &Args, path: &Path) -> anyhow::Result<Job> {
         )
     };
     if let Some(problem) = &args.problem {
-        clash("PROBLEM", problem.clone(), header.problem.clone())?;
+        clash("PROBLEM", problem.clone(), header.source.clone())?;
     }
     if let Some(method) = &args.method {
-        clash("--method", method.clone(), header.method.clone())?;
+        clash("--method", method.clone(), id.method.clone())?;
     }
     if let Some(seed) = args.seed {
-        clash("--seed", seed.to_string(), header.seed.to_string())?;
+        clash("--seed", seed.to_string(), id.seed.to_string())?;
     }
     if let Some(dims) = args.size.dims {
         clash("--dims", format!("{}+{}", dims.upper, dims.lower), format!("{upper}+{lower}"))?;
     }
     refuse_other_settings(args, saved.engine.config())?;
-    let problem = bilevo::problems::problem(&header.problem, Some((upper, lower)))
+    let problem = bilevo::problems::problem(&header.source, Some((upper, lower)))
         .with_context(|| format!("the problem of the checkpoint `{}` cannot be found", path.display()))?;
     let saving = Saving::to(args.checkpoint.as_deref().unwrap_or(path));
     let run = Run::resume(saved);
@@ -280,7 +281,7 @@ fn watch(
     options: &RunOptions,
     trace: Option<&mut TraceWriter>,
     plot: Option<&mut Plot>,
-) -> Result<Report, RunError> {
+) -> Result<RunResult, RunError> {
     let budget = run.engine().config().check(run.engine().spec()).map_or(0, |settings| settings.budget.upper_evals);
     let mut progress = Progress::new(budget);
     let mut observers: Vec<&mut dyn Observer> = vec![&mut progress];
@@ -292,20 +293,19 @@ fn watch(
 }
 
 /// Prints the result and finds the exit code.
-fn conclude(args: &Args, run: &Run, options: &RunOptions, report: &Report) -> anyhow::Result<Exit> {
-    let result = SolveResult::new(run.engine(), run.method(), report);
+fn conclude(args: &Args, run: &Run, options: &RunOptions, result: &RunResult) -> anyhow::Result<Exit> {
     match args.format {
-        Format::Json => output::json(&result)?,
-        Format::Text => solve_text::print(run.engine(), &result, report)?,
+        Format::Json => output::json(result)?,
+        Format::Text => solve_text::print(run.engine(), result)?,
     }
-    if report.status == Status::Interrupted {
+    if result.stop == Status::Interrupted {
         return if rescue(args, run, options) {
             Ok(Exit::Interrupted)
         } else {
             Err(anyhow::anyhow!("interrupted, and the run could not be saved"))
         };
     }
-    if let Some(error) = &report.save_error {
+    if let Some(error) = &result.save_error {
         output::warn(error);
     }
     Ok(if result.target_met == Some(false) { Exit::TargetMissed } else { Exit::Done })

@@ -2,15 +2,14 @@
 
 use super::quoted;
 use anyhow::{Context, bail};
-use bilevo::checkpoint::{self, Header};
-use bilevo::{CheckpointError, Run};
+use bilevo::{CheckpointError, Run, RunId, checkpoint};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// A run must not wipe out another one, nor the progress of its own.
 pub(super) fn refuse_other_runs(path: &Path, run: &Run) -> anyhow::Result<()> {
     checkpoint::may_write(path)?;
-    let (own, file) = (run.header(), path.display());
+    let (own, file) = (run.id().clone(), path.display());
     let header = match checkpoint::header(path) {
         Ok(header) => header,
         Err(CheckpointError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => return Ok(()),
@@ -20,16 +19,14 @@ pub(super) fn refuse_other_runs(path: &Path, run: &Run) -> anyhow::Result<()> {
         }
     };
     let finished = header.finished;
-    if finished && (Header { version: own.version.clone(), finished: own.finished, ..header.clone() }) == own {
+    if finished && (RunId { version: own.version.clone(), ..header.id.clone() }) == own {
         return Ok(());
     }
     let what = if finished { "another run" } else { "an unfinished run" };
     let resume = if finished { "shows its result" } else { "goes on with it" };
     bail!(
-        "`{file}` holds {what}: {} with {}, seed {}\nhint: `bilevo solve --resume {}` {resume}; give another name to keep it, or delete the file to overwrite it",
-        header.problem,
-        header.method,
-        header.seed,
+        "`{file}` holds {what}: {}\nhint: `bilevo solve --resume {}` {resume}; give another name to keep it, or delete the file to overwrite it",
+        header.id,
         quoted_path(path)
     );
 }
@@ -67,9 +64,9 @@ pub(super) fn quoted_path(path: &Path) -> String {
 /// A name in the current directory that says what the run is; with the hash of its settings if
 /// something else has that name.
 pub(super) fn default_checkpoint(run: &Run) -> PathBuf {
-    let Header { upper_dim, lower_dim, method, config_hash, seed, .. } = run.header();
-    let name = format!("{}-{upper_dim}+{lower_dim}-{method}-{seed}", run.engine().spec().name);
+    let RunId { problem, upper_dim, lower_dim, method, config_hash, seed, .. } = run.id();
+    let name = format!("{problem}-{upper_dim}+{lower_dim}-{method}-{seed}");
     let path = PathBuf::from(format!("{name}.checkpoint"));
-    let taken = path.exists() && checkpoint::header(&path).map_or(true, |there| there.config_hash != config_hash);
+    let taken = path.exists() && checkpoint::header(&path).map_or(true, |there| there.id.config_hash != *config_hash);
     if taken { format!("{name}-{config_hash}.checkpoint").into() } else { path }
 }

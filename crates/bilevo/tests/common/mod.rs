@@ -2,7 +2,7 @@
 #![allow(dead_code)] // every test file uses a part of it
 
 use bilevo::problems::{BoxedProblem, problem};
-use bilevo::{Config, Engine, Event, Observer, Report, Run, SolveResult};
+use bilevo::{Config, Engine, Event, Observer, Run, RunResult};
 use std::ops::ControlFlow;
 
 pub(crate) const METHODS: [&str; 4] = ["bl-cma-es", "tlea-de", "cr-tlea-cma-es", "cr-bl-cma-es-published"];
@@ -19,10 +19,8 @@ pub(crate) fn run_of(problem: &BoxedProblem, method: &str, seed: u64) -> Run {
 }
 
 /// The result as JSON with the timings taken out.
-pub(crate) fn timeless(run: &Run, report: &Report) -> String {
-    let mut result = SolveResult::new(run.engine(), run.method(), report);
-    (result.seconds, result.training_seconds) = (0.0, 0.0);
-    serde_json::to_string(&result).unwrap()
+pub(crate) fn timeless(result: &RunResult) -> String {
+    serde_json::to_string(&RunResult { seconds: 0.0, training_seconds: 0.0, ..result.clone() }).unwrap()
 }
 
 /// Stops a run after a number of batches.
