@@ -1,0 +1,142 @@
+//! Arithmetic as people write it, compiled once and evaluated without allocation.
+//!
+//! A text goes through [`parser`] (a tree as written), [`expand`] (names looked up, loops written
+//! out, constants folded: a [`node`]) and [`emit`] (steps of the [`machine`]). Every name and index
+//! is checked before anything is evaluated, and writing loops out is bounded, so that a small text
+//! cannot ask for endless work.
+//!
+//! ```
+//! use bilevo_problems::expression::Expression;
+//! let area = Expression::compile("pi * r^2 - max(r, 0)", &["r"])?;
+//! assert_eq!(area.evaluate(&[2.0]), Some(4.0 * std::f64::consts::PI - 2.0));
+//! let error = Expression::compile("2 * radius", &["radios"]).unwrap_err();
+//! assert_eq!(error.to_string(), "unknown name `radius`; did you mean `radios`? (at byte 4)\n\
+//!                                hint: replace it by `radios`, or declare `radius`");
+//! # Ok::<(), bilevo_problems::expression::ExpressionError>(())
+//! ```
+
+pub(crate) mod ast;
+mod emit;
+mod error;
+pub(crate) mod expand;
+mod functions;
+mod lexer;
+mod machine;
+pub(crate) mod node;
+pub(crate) mod parser;
+pub(crate) mod scope;
+#[cfg(test)]
+mod tests;
+
+pub use error::ExpressionError;
+
+use emit::Code;
+use expand::Expander;
+use machine::Op;
+use node::Node;
+use scope::{Allowance, Scope, Shape, Symbol};
+use std::cell::RefCell;
+
+/// An expression of some variables, on its own.
+pub struct Expression {
+    program: Program,
+}
+
+impl Expression {
+    /// Compiles a text in which the given names are variables.
+    ///
+    /// # Errors
+    /// When the text is no expression, or uses other names.
+    pub fn compile(text: &str, names: &[&str]) -> Result<Expression, ExpressionError> {
+        let mut scope = Scope::default();
+        for (slot, name) in names.iter().enumerate() {
+            if let Some(reason) = scope.refuse(name) {
+                return Err(ExpressionError::new(0..0, reason));
+            }
+            let symbol = Symbol::Slots { first: slot as u32, shape: Shape::Scalar, defined: 1 };
+            scope.symbols.insert((*name).into(), symbol);
+        }
+        let ast = parser::parse(text)?;
+        let mut allowance = Allowance::default();
+        let node = Expander { scope: &scope, allowance: &mut allowance, indices: Vec::new() }.number(&ast)?;
+        Ok(Expression { program: Program::new(&[], &[], &node, names.len()) })
+    }
+
+    /// The value for these values of the variables, if there are as many as there are names.
+    pub fn evaluate(&self, variables: &[f64]) -> Option<f64> {
+        (variables.len() == self.program.variables).then(|| self.program.run(variables, &[], &mut Vec::new()))
+    }
+}
+
+/// A named part of other expressions: what is stored in a slot.
+pub(crate) struct Definition {
+    pub(crate) slot: u32,
+    pub(crate) node: Node,
+}
+
+/// Several results and a last value, computed together.
+pub(crate) struct Program {
+    code: Vec<Op>,
+    /// Number of variables, which come first in memory.
+    variables: usize,
+    /// Where the stack begins, and how long memory is with it.
+    stack: usize,
+    memory: usize,
+}
+
+thread_local! {
+    /// Memory of the machine, kept between evaluations.
+    static MEMORY: RefCell<Vec<f64>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Program {
+    /// Steps for those `definitions` (in their order) that are used, then `results`, then `value`.
+    pub(crate) fn new(definitions: &[Definition], results: &[Node], value: &Node, variables: usize) -> Program {
+        let stack = variables + definitions.len();
+        let used = used_slots(definitions, results.iter().chain([value]), stack);
+        let mut code = Code::default();
+        for definition in definitions.iter().filter(|d| used[d.slot as usize]) {
+            code.value(&definition.node);
+            code.ops.push(Op::Store(definition.slot));
+        }
+        for result in results {
+            code.value(result);
+            code.ops.push(Op::Result);
+        }
+        code.value(value);
+        Program { variables, stack, memory: stack + code.max_depth, code: code.ops }
+    }
+
+    /// Number of steps.
+    pub(crate) fn steps(&self) -> usize {
+        self.code.len()
+    }
+
+    /// Computes everything for the variables `x` and then `y`, as many as the program was made for.
+    pub(crate) fn run(&self, x: &[f64], y: &[f64], results: &mut Vec<f64>) -> f64 {
+        MEMORY.with_borrow_mut(|memory| {
+            if memory.len() < self.memory {
+                memory.resize(self.memory, 0.0);
+            }
+            memory[..x.len()].copy_from_slice(x);
+            memory[x.len()..x.len() + y.len()].copy_from_slice(y);
+            machine::run(&self.code, &mut memory[..self.memory], self.stack, results)
+        })
+    }
+}
+
+/// Which slots the given nodes use, through definitions too. Definitions only use earlier ones.
+pub(crate) fn used_slots<'n>(
+    definitions: &[Definition],
+    nodes: impl Iterator<Item = &'n Node>,
+    slots: usize,
+) -> Vec<bool> {
+    let mut used = vec![false; slots];
+    nodes.for_each(|node| node.mark_slots(&mut used));
+    for definition in definitions.iter().rev() {
+        if used[definition.slot as usize] {
+            definition.node.mark_slots(&mut used);
+        }
+    }
+    used
+}
