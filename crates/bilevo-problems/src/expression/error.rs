@@ -12,11 +12,13 @@ pub struct ExpressionError {
     pub message: String,
     /// The way out, where one is known.
     pub hint: Option<String>,
+    /// Whether it only follows from a mistake elsewhere that has been told already.
+    pub(crate) follows: bool,
 }
 
 impl ExpressionError {
     pub(crate) fn new(span: Range<usize>, message: impl Into<String>) -> Self {
-        ExpressionError { span, message: message.into(), hint: None }
+        ExpressionError { span, message: message.into(), hint: None, follows: false }
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {

@@ -4,7 +4,7 @@ use super::error::{ExpressionError, Result};
 use super::functions::{self, NAMES};
 use super::parser::KEYWORDS;
 use bilevo_core::config::{did_you_mean, nearest};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -66,6 +66,8 @@ impl Symbol {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scope {
     pub(crate) symbols: BTreeMap<String, Symbol>,
+    /// Names whose declaration is wrong, with or without a column.
+    pub(crate) broken: BTreeSet<String>,
 }
 
 impl Scope {
@@ -78,6 +80,11 @@ impl Scope {
         if functions::function(name).is_some() || NAMES.contains(&name) {
             let error = ExpressionError::new(span.clone(), format!("`{name}` is a function"));
             return error.hint(format!("call it, as in `{name}(...)`"));
+        }
+        let table = name.split('.').next().unwrap_or(name);
+        if self.broken.contains(name) || self.broken.contains(table) {
+            let error = ExpressionError::new(span.clone(), format!("`{name}` is declared wrongly"));
+            return ExpressionError { follows: true, ..error };
         }
         let known = self.symbols.keys().map(String::as_str).chain(indices.iter().copied()).chain(["pi", "e"]);
         let near = nearest(name, known.clone());

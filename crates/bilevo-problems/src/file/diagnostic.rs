@@ -1,0 +1,124 @@
+//! What is wrong with a problem file, shown where it stands.
+
+use serde::Serialize;
+use std::fmt;
+use std::ops::Range;
+
+/// Whether a file can be used in spite of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// The file cannot be used.
+    Error,
+    /// It can, but something looks wrong.
+    Warning,
+}
+
+/// One remark about a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// The file, as it was named.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// The line itself, or the part of a very long one.
+    pub text: String,
+    /// Where in `text` the remark points: characters before, and characters meant.
+    #[serde(skip)]
+    pub mark: (usize, usize),
+    /// The field, as in `upper.maximize`; empty for the file as a whole.
+    pub field: String,
+    /// What is wrong.
+    pub message: String,
+    /// The way out.
+    pub hint: Option<String>,
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Diagnostic { file, line, column, text, mark: (before, width), field, message, .. } = self;
+        let separator = if field.is_empty() { "" } else { ": " };
+        writeln!(f, "{file}:{line}:{column}: {field}{separator}{message}")?;
+        let margin = line.to_string().len();
+        writeln!(f, " {line} | {text}")?;
+        write!(f, " {:margin$} | {:before$}{}", "", "", "^".repeat((*width).max(1)))?;
+        self.hint.iter().try_for_each(|hint| write!(f, "\nhint: {hint}"))
+    }
+}
+
+/// Why a problem file cannot be used: at least one remark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileError {
+    /// The remarks, in the order of the file; warnings are left out.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, diagnostic) in self.diagnostics.iter().enumerate() {
+            write!(f, "{}{diagnostic}", if number > 0 { "\n" } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for FileError {}
+
+/// A text with its name, in which remarks find their place.
+#[derive(Clone, Debug)]
+pub(crate) struct Document {
+    pub(crate) name: String,
+    pub(crate) text: String,
+}
+
+/// Longest part of a line that is shown.
+const MAX_SHOWN: usize = 120;
+
+impl Document {
+    /// A remark about some bytes of the text.
+    pub(crate) fn diagnostic(
+        &self,
+        severity: Severity,
+        span: Range<usize>,
+        field: impl Into<String>,
+        message: impl Into<String>,
+        hint: Option<String>,
+    ) -> Diagnostic {
+        let start = self.boundary(span.start);
+        let end = self.boundary(span.end).max(start);
+        let begin = self.text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let line = self.text[..begin].matches('\n').count() + 1;
+        let rest = &self.text[begin..];
+        let whole = rest.lines().next().unwrap_or_default();
+        let before = self.text[begin..start].chars().count();
+        let meant = self.text[start..end].lines().next().unwrap_or_default().chars().count();
+        let skipped = if before > MAX_SHOWN / 2 { before - MAX_SHOWN / 2 } else { 0 };
+        // One column for each character: tabs would move the mark.
+        let shown: String = whole.chars().skip(skipped).take(MAX_SHOWN).map(|c| if c == '\t' { ' ' } else { c }).collect();
+        let width = meant.min(shown.chars().count().saturating_sub(before - skipped)).max(1);
+        Diagnostic {
+            severity,
+            file: self.name.clone(),
+            line,
+            column: before + 1,
+            text: shown,
+            mark: (before - skipped, width),
+            field: field.into(),
+            message: message.into(),
+            hint,
+        }
+    }
+
+    /// The last place up to `at` where a character begins.
+    fn boundary(&self, at: usize) -> usize {
+        let mut at = at.min(self.text.len());
+        while !self.text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    }
+}

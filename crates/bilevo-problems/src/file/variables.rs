@@ -1,0 +1,153 @@
+//! The variables of a level with their boxes.
+
+use super::data::new_name;
+use super::diagnostic::Severity;
+use super::reader::{Field, Reader};
+use crate::expression::scope::{Scope, Shape, Symbol};
+use bilevo_core::problem::{Level, MAX_DIM};
+use toml::de::DeValue;
+
+/// The variables of a level, in the order of the file.
+#[derive(Default)]
+pub(crate) struct Variables {
+    /// Each element: `t`, `y[2]`, `f[1,3]`.
+    pub(crate) names: Vec<String>,
+    pub(crate) bounds: Vec<(f64, f64)>,
+    /// Where each element is declared.
+    pub(crate) spans: Vec<std::ops::Range<usize>>,
+}
+
+const HINT: &str = "a variable is `name = [low, high]`, a vector `name = { size = 3, bounds = [low, high] }`";
+
+/// Reads `variables` and adds them to the scope, from the given slot on.
+pub(crate) fn variables(reader: &mut Reader, field: &Field, level: Level, scope: &mut Scope, slot: usize) -> Variables {
+    let mut all = Variables::default();
+    let declared = scope.clone();
+    for variable in reader.table(field, HINT).unwrap_or_default() {
+        if !new_name(reader, &variable, scope) {
+            continue;
+        }
+        // Boxes may use parameters and data, not other variables.
+        let before = all.names.len();
+        let Some(shape) = declare(reader, &variable, &declared, &mut all) else {
+            scope.broken.insert(variable.key);
+            continue;
+        };
+        if all.names.len() > MAX_DIM {
+            reader.key_error(&variable, format!("more than {MAX_DIM} variables at the {level} level"), "");
+            return all;
+        }
+        let first = (slot + before) as u32;
+        scope.symbols.insert(variable.key.clone(), Symbol::Slots { first, shape, defined: shape.len() });
+    }
+    if all.names.is_empty() && !reader.failed() {
+        reader.error(field, format!("the {level} level has no variables"), HINT);
+    }
+    all
+}
+
+/// Reads the shape and box of one variable and appends its elements.
+fn declare(reader: &mut Reader, variable: &Field, scope: &Scope, all: &mut Variables) -> Option<Shape> {
+    let (shape, bounds) = match variable.value {
+        DeValue::Array(_) => (Shape::Scalar, variable.clone()),
+        DeValue::Table(_) => vector(reader, variable, scope)?,
+        _ => {
+            reader.expected(variable, "the box `[low, high]`", HINT);
+            return None;
+        }
+    };
+    if shape.len() > MAX_DIM {
+        reader.error(variable, format!("more than {MAX_DIM} variables at one level"), "");
+        return None;
+    }
+    let columns = if let Shape::Matrix(_, columns) = shape { columns } else { 1 };
+    let elements = bounds.elements().unwrap_or_default();
+    let each = !elements.is_empty() && elements.iter().all(|element| element.value.is_array());
+    if each && elements.len() != shape.len() {
+        let message = format!("{} boxes for {} elements", elements.len(), shape.len());
+        reader.error(&bounds, message, "one box for each element, or one for all");
+        return None;
+    }
+    for at in 0..shape.len() {
+        let (i, j) = (at / columns + 1, at % columns + 1);
+        let one = if each { &elements[at] } else { &bounds };
+        let indices: &[(&str, f64)] = match shape {
+            Shape::Scalar => &[],
+            Shape::Vector(_) => &[("i", i as f64)],
+            Shape::Matrix(..) => &[("i", i as f64), ("j", j as f64)],
+        };
+        all.bounds.push(interval(reader, one, scope, indices)?);
+        all.spans.push(one.span.clone());
+        all.names.push(match shape {
+            Shape::Scalar => variable.key.clone(),
+            Shape::Vector(_) => format!("{}[{i}]", variable.key),
+            Shape::Matrix(..) => format!("{}[{i},{j}]", variable.key),
+        });
+    }
+    Some(shape)
+}
+
+/// `{ size = 3, bounds = ... }`
+fn vector<'d>(reader: &mut Reader, variable: &Field<'d>, scope: &Scope) -> Option<(Shape, Field<'d>)> {
+    let fields = reader.table(variable, HINT)?;
+    reader.unknown_keys(&fields, &["size", "bounds"]);
+    let find = |key: &str| fields.iter().find(|field| field.key == key);
+    let Some(bounds) = find("bounds") else {
+        reader.error(variable, "`bounds` is missing", HINT);
+        return None;
+    };
+    if !bounds.value.is_array() {
+        reader.expected(bounds, "the box `[low, high]`", HINT);
+        return None;
+    }
+    let Some(size) = find("size") else {
+        // One box for each element says how many there are.
+        let elements = bounds.elements()?;
+        if elements.iter().any(|element| !element.value.is_array()) {
+            reader.error(variable, "`size` is missing", HINT);
+            return None;
+        }
+        return Some((Shape::Vector(elements.len()), bounds.clone()));
+    };
+    let mut one = |field: &Field| {
+        let value = reader.known(field, scope, &[])?;
+        if value.fract() == 0.0 && (1.0..=MAX_DIM as f64).contains(&value) {
+            return Some(value as usize);
+        }
+        reader.error(field, format!("{value} is not a whole number from 1 to {MAX_DIM}"), "");
+        None
+    };
+    let shape = match size.elements() {
+        None => Shape::Vector(one(size)?),
+        Some(sizes) => match &sizes[..] {
+            [rows, columns] => Shape::Matrix(one(rows)?, one(columns)?),
+            _ => {
+                reader.error(size, "a size is one number, or two for a matrix", "`size = 3` or `size = [2, 3]`");
+                return None;
+            }
+        },
+    };
+    Some((shape, bounds.clone()))
+}
+
+/// `[low, high]`
+fn interval(reader: &mut Reader, field: &Field, scope: &Scope, indices: &[(&'static str, f64)]) -> Option<(f64, f64)> {
+    let ends = field.elements().unwrap_or_default();
+    let [low, high] = &ends[..] else {
+        reader.error(field, "a box has two ends", "write `[low, high]`");
+        return None;
+    };
+    let (low, high) = (reader.known(low, scope, indices)?, reader.known(high, scope, indices)?);
+    if low < high && (high - low).is_finite() {
+        return Some((low, high));
+    }
+    let (message, hint) = if low > high {
+        (format!("the box [{low}, {high}] is empty"), format!("did you mean `[{high}, {low}]`?"))
+    } else if low == high {
+        (format!("the box [{low}, {high}] is a single point"), "make it a parameter instead".to_string())
+    } else {
+        (format!("the box [{low}, {high}] is too wide"), "choose ends that matter".to_string())
+    };
+    reader.remark(Severity::Error, field.span.clone(), &field.path, message, hint);
+    None
+}
