@@ -91,9 +91,9 @@ thread_local! {
 
 impl Program {
     /// Steps for those `definitions` (in their order) that are used, then `results`, then `value`.
-    pub(crate) fn new(definitions: &[Definition], results: &[Node], value: &Node, variables: usize) -> Program {
+    pub(crate) fn new(definitions: &[Definition], results: &[&Node], value: &Node, variables: usize) -> Program {
         let stack = variables + definitions.len();
-        let used = used_slots(definitions, results.iter().chain([value]), stack);
+        let used = used_slots(definitions, results.iter().copied().chain([value]), stack);
         let mut code = Code::default();
         for definition in definitions.iter().filter(|d| used[d.slot as usize]) {
             code.value(&definition.node);
@@ -132,10 +132,10 @@ pub(crate) fn used_slots<'n>(
     slots: usize,
 ) -> Vec<bool> {
     let mut used = vec![false; slots];
-    nodes.for_each(|node| node.mark_slots(&mut used));
+    nodes.for_each(|node| node.each_slot(&mut |slot| used[slot as usize] = true));
     for definition in definitions.iter().rev() {
         if used[definition.slot as usize] {
-            definition.node.mark_slots(&mut used);
+            definition.node.each_slot(&mut |slot| used[slot as usize] = true);
         }
     }
     used

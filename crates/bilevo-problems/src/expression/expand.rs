@@ -152,13 +152,12 @@ impl<'a> Expander<'_, 'a> {
                 };
             }
             ("if", _) => return wrong_count("a condition and two values"),
-            ("sum" | "prod" | "min" | "max", [Ast { kind: Kind::Name(vector), span }])
-                if self.is_list(vector) =>
-            {
+            ("sum" | "prod" | "min" | "max", [Ast { kind: Kind::Name(vector), span }]) if self.is_list(vector) => {
                 return self.reduce_all(name, vector, span);
             }
             ("sum" | "prod", _) => {
-                let error = ExpressionError::new(span.clone(), format!("`{name}` needs a loop or the name of a vector"));
+                let error =
+                    ExpressionError::new(span.clone(), format!("`{name}` needs a loop or the name of a vector"));
                 return Err(error.hint(format!("`{name}(i in 1..3, y[i])` or `{name}(y)`")));
             }
             ("len" | "rows" | "cols", _) => return self.size(name, arguments, span),
@@ -225,13 +224,7 @@ impl<'a> Expander<'_, 'a> {
         reduced(Reduction::named(name).unwrap_or(Reduction::Sum), values, span)
     }
 
-    fn reduce(
-        &mut self,
-        reduction: Reduction,
-        loops: &Loops<'a>,
-        body: &Ast<'a>,
-        span: &Range<usize>,
-    ) -> Result<Node> {
+    fn reduce(&mut self, reduction: Reduction, loops: &Loops<'a>, body: &Ast<'a>, span: &Range<usize>) -> Result<Node> {
         let mut values = Vec::new();
         self.rounds(loops, &mut |expander| {
             values.push(expander.number(body)?);
@@ -260,7 +253,8 @@ impl<'a> Expander<'_, 'a> {
                 Some(filter) => match self.test(filter)? {
                     Test::Known(holds) => holds,
                     _ => {
-                        let error = ExpressionError::new(filter.span.clone(), "which rounds count cannot depend on a variable");
+                        let error =
+                            ExpressionError::new(filter.span.clone(), "which rounds count cannot depend on a variable");
                         return Err(error.hint("write `if(condition, value, 0)` in the expression instead"));
                     }
                 },
@@ -353,7 +347,8 @@ fn element_of(symbol: &Symbol, name: &str, at: usize, span: &Range<usize>) -> Re
         Symbol::Data(table) => Ok(Node::Const(table.values.get(at).copied().unwrap_or(f64::NAN))),
         Symbol::Slots { first, defined, .. } if at < *defined => Ok(Node::Slot(first + at as u32)),
         Symbol::Slots { .. } => {
-            let error = ExpressionError::new(span.clone(), format!("element {} of `{name}` is not defined yet", at + 1));
+            let error =
+                ExpressionError::new(span.clone(), format!("element {} of `{name}` is not defined yet", at + 1));
             Err(error.hint("a definition may use earlier ones and its own earlier elements"))
         }
     }

@@ -46,18 +46,18 @@ impl Node {
         }
     }
 
-    /// Marks the slots it reads.
-    pub(crate) fn mark_slots(&self, used: &mut [bool]) {
+    /// Shows every slot it reads.
+    pub(crate) fn each_slot(&self, see: &mut dyn FnMut(u32)) {
         match self {
             Node::Const(_) => {}
-            Node::Slot(slot) => used[*slot as usize] = true,
-            Node::Sum(parts) | Node::Product(parts) => parts.iter().for_each(|(_, part)| part.mark_slots(used)),
-            Node::Power(inner, _) | Node::One(_, inner) => inner.mark_slots(used),
-            Node::Fold(_, parts) => parts.iter().for_each(|part| part.mark_slots(used)),
+            Node::Slot(slot) => see(*slot),
+            Node::Sum(parts) | Node::Product(parts) => parts.iter().for_each(|(_, part)| part.each_slot(see)),
+            Node::Power(inner, _) | Node::One(_, inner) => inner.each_slot(see),
+            Node::Fold(_, parts) => parts.iter().for_each(|part| part.each_slot(see)),
             Node::Choose(test, yes, no) => {
-                test.mark_slots(used);
-                yes.mark_slots(used);
-                no.mark_slots(used);
+                test.each_slot(see);
+                yes.each_slot(see);
+                no.each_slot(see);
             }
         }
     }
@@ -166,15 +166,15 @@ impl Node {
 }
 
 impl Test {
-    fn mark_slots(&self, used: &mut [bool]) {
+    fn each_slot(&self, see: &mut dyn FnMut(u32)) {
         match self {
             Test::Known(_) => {}
             Test::Compare(_, sides) => {
-                sides.0.mark_slots(used);
-                sides.1.mark_slots(used);
+                sides.0.each_slot(see);
+                sides.1.each_slot(see);
             }
-            Test::All(tests) | Test::Any(tests) => tests.iter().for_each(|test| test.mark_slots(used)),
-            Test::Not(inner) => inner.mark_slots(used),
+            Test::All(tests) | Test::Any(tests) => tests.iter().for_each(|test| test.each_slot(see)),
+            Test::Not(inner) => inner.each_slot(see),
         }
     }
 

@@ -228,7 +228,8 @@ impl<'a> Parser<'a> {
         let loops = self.loops()?;
         if !self.lexer.take_sign(",")? {
             let found = self.lexer.found();
-            let error = ExpressionError::new(self.lexer.span(), format!("`,` and what is added up is missing before {found}"));
+            let error =
+                ExpressionError::new(self.lexer.span(), format!("`,` and what is added up is missing before {found}"));
             return Err(error.hint("a sum is written as `sum(i in 1..3, y[i])`"));
         }
         Ok(Some(loops))
@@ -270,12 +271,14 @@ impl<'a> Parser<'a> {
             return Err(error.hint("a loop is written as `i in 1..3`"));
         };
         if !self.lexer.take_word("in")? {
-            let error = ExpressionError::new(self.lexer.span(), format!("`in` is missing before {}", self.lexer.found()));
+            let error =
+                ExpressionError::new(self.lexer.span(), format!("`in` is missing before {}", self.lexer.found()));
             return Err(error.hint("a loop is written as `i in 1..3`"));
         }
         let first = self.deeper(Self::sum)?;
         if !self.lexer.take_sign("..")? {
-            let error = ExpressionError::new(self.lexer.span(), format!("`..` is missing before {}", self.lexer.found()));
+            let error =
+                ExpressionError::new(self.lexer.span(), format!("`..` is missing before {}", self.lexer.found()));
             return Err(error.hint("a loop is written as `i in 1..3`"));
         }
         let last = self.deeper(Self::sum)?;
@@ -306,7 +309,8 @@ impl<'a> Parser<'a> {
             return Err(error.hint(format!("add `{end}`")));
         }
         let found = self.lexer.found();
-        let error = ExpressionError::new(self.lexer.span(), format!("{found} stands where an operator or `{end}` is expected"));
+        let error =
+            ExpressionError::new(self.lexer.span(), format!("{found} stands where an operator or `{end}` is expected"));
         Err(match self.lexer.peek() {
             Token::Name(_) | Token::Number(_) | Token::Sign("(") => error.hint("products need `*`, as in `2*x`"),
             Token::Sign("=") => error.hint("equality is written with `==`"),

@@ -18,7 +18,8 @@ pub(crate) type Load<'l> = &'l mut dyn FnMut(&str) -> Result<String, String>;
 
 /// Adds `[parameters]`; each may use those above it.
 pub(crate) fn parameters(reader: &mut Reader, field: &Field, scope: &mut Scope) {
-    let hint = "[parameters] holds `name = value`, where a value is a number, a list, a table or an expression in quotes";
+    let hint =
+        "[parameters] holds `name = value`, where a value is a number, a list, a table or an expression in quotes";
     for parameter in reader.table(field, hint).unwrap_or_default() {
         if !new_name(reader, &parameter, scope) {
             continue;
@@ -63,7 +64,10 @@ fn computed(reader: &mut Reader, field: &Field, text: &str, scope: &Scope) -> Op
         expander.rounds(&statement.loops, &mut |expander| {
             let value = expander.known(&statement.body, "a parameter")?;
             if !value.is_finite() {
-                return Err(ExpressionError::new(statement.body.span.clone(), format!("this is {value}, not a finite number")));
+                return Err(ExpressionError::new(
+                    statement.body.span.clone(),
+                    format!("this is {value}, not a finite number"),
+                ));
             }
             values.push(value);
             Ok(())
@@ -74,7 +78,7 @@ fn computed(reader: &mut Reader, field: &Field, text: &str, scope: &Scope) -> Op
 }
 
 /// The shape that `for i in 1..n, j in 1..m` gives.
-pub(crate) fn loop_shape(expander: &mut Expander, loops: &Loops) -> Result<Shape, ExpressionError> {
+pub(crate) fn loop_shape<'a>(expander: &mut Expander<'_, 'a>, loops: &Loops<'a>) -> Result<Shape, ExpressionError> {
     if let Some(filter) = &loops.filter {
         return Err(ExpressionError::new(filter.span.clone(), "every element needs a value, so none can be left out"));
     }
@@ -132,7 +136,9 @@ fn list(reader: &mut Reader, field: &Field, scope: &Scope) -> Option<Table> {
 fn numbers(reader: &mut Reader, field: &Field, scope: &Scope, values: &mut Vec<f64>) -> Option<()> {
     let array = field.value.as_array()?;
     // The usual case, without a path for each number.
-    if let Some(plain) = array.iter().map(|v| plain_number(v.get_ref()).filter(|v| v.is_finite())).collect::<Option<Vec<_>>>() {
+    if let Some(plain) =
+        array.iter().map(|v| plain_number(v.get_ref()).filter(|v| v.is_finite())).collect::<Option<Vec<_>>>()
+    {
         values.extend(plain);
         return Some(());
     }

@@ -98,7 +98,8 @@ impl Document {
         let meant = self.text[start..end].lines().next().unwrap_or_default().chars().count();
         let skipped = if before > MAX_SHOWN / 2 { before - MAX_SHOWN / 2 } else { 0 };
         // One column for each character: tabs would move the mark.
-        let shown: String = whole.chars().skip(skipped).take(MAX_SHOWN).map(|c| if c == '\t' { ' ' } else { c }).collect();
+        let shown: String =
+            whole.chars().skip(skipped).take(MAX_SHOWN).map(|c| if c == '\t' { ' ' } else { c }).collect();
         let width = meant.min(shown.chars().count().saturating_sub(before - skipped)).max(1);
         Diagnostic {
             severity,

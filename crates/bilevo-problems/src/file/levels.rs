@@ -7,7 +7,7 @@ use crate::expression::expand::Expander;
 use crate::expression::node::Node;
 use crate::expression::parser::{parse, parse_statement};
 use crate::expression::scope::{Scope, Symbol};
-use crate::expression::{Definition, ExpressionError, used_slots};
+use crate::expression::{Definition, ExpressionError};
 use bilevo_core::problem::{Direction, Level, MAX_CONSTRAINTS};
 use std::ops::Range;
 
@@ -44,11 +44,40 @@ impl Expressions {
     }
 }
 
-/// Which variables (not definitions) an expression depends on.
-pub(crate) fn depends(definitions: &[Definition], node: &Node, variables: usize) -> Vec<bool> {
-    let mut used = used_slots(definitions, std::iter::once(node), variables + definitions.len());
-    used.truncate(variables);
-    used
+/// Which levels' variables something depends on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Depends {
+    pub(crate) upper: bool,
+    pub(crate) lower: bool,
+}
+
+/// Finds out what expressions depend on, through definitions too.
+pub(crate) struct Dependence {
+    /// Of each slot.
+    slots: Vec<Depends>,
+}
+
+impl Dependence {
+    /// With `upper` and `lower` variables and definitions that only use earlier ones.
+    pub(crate) fn new(upper: usize, lower: usize, definitions: &[Definition]) -> Self {
+        let mut slots = vec![Depends { upper: true, lower: false }; upper];
+        slots.extend(vec![Depends { upper: false, lower: true }; lower]);
+        let mut dependence = Dependence { slots };
+        for definition in definitions {
+            let on = dependence.of(&definition.node);
+            dependence.slots.push(on);
+        }
+        dependence
+    }
+
+    pub(crate) fn of(&self, node: &Node) -> Depends {
+        let mut on = Depends::default();
+        node.each_slot(&mut |slot| {
+            let slot = self.slots.get(slot as usize).copied().unwrap_or_default();
+            on = Depends { upper: on.upper | slot.upper, lower: on.lower | slot.lower };
+        });
+        on
+    }
 }
 
 /// Adds `[definitions]`; each may use those above it and its own earlier elements.
@@ -59,7 +88,8 @@ pub(crate) fn definitions(reader: &mut Reader, field: &Field, scope: &mut Scope,
         if !new_name(reader, &field, scope) {
             continue;
         }
-        let defined = reader.text(&field, hint).map(|text| define(reader, &field.key, text, scope, variables, &mut all));
+        let defined =
+            reader.text(&field, hint).map(|text| define(reader, &field.key, text, scope, variables, &mut all));
         match defined {
             Some(Ok(())) => {}
             Some(Err(error)) => {

@@ -1,43 +1,60 @@
 //! A problem given by expressions, ready to be evaluated.
 
+use super::KnownPoint;
 use super::diagnostic::Document;
-use super::levels::{Expressions, depends};
+use super::levels::{Dependence, Depends, Expressions, Place};
 use crate::expression::node::Node;
-use crate::expression::{Definition, Program};
+use crate::expression::{Definition, Program, used_slots};
 use crate::fixed::wrong_size;
-use bilevo_core::problem::{BilevelProblem, Level, ProblemSpec};
+use bilevo_core::problem::{BilevelProblem, Failure, Level, ProblemSpec};
 
 /// A problem read from a file with expressions.
 pub struct ExpressionProblem {
-    pub(crate) spec: ProblemSpec,
-    pub(crate) hash: String,
-    pub(crate) names: [Vec<String>; 2],
-    programs: [Program; 2],
-    pub(crate) origin: Origin,
-}
-
-/// What the remarks of a check need beyond the numbers.
-pub(crate) struct Origin {
+    spec: ProblemSpec,
+    hash: String,
+    upper: Compiled,
+    lower: Compiled,
     pub(crate) document: Document,
-    /// What each level depends on.
-    pub(crate) levels: [LevelOrigin; 2],
-    /// Known optimal points, with where they stand.
-    pub(crate) points: Vec<super::KnownPoint>,
-    /// Where the variables of the two levels are declared, upper first.
-    pub(crate) variables: Vec<std::ops::Range<usize>>,
+    pub(crate) points: Vec<KnownPoint>,
 }
 
-pub(crate) struct LevelOrigin {
-    pub(crate) objective: Dependence,
-    /// In the order of the constraint values.
-    pub(crate) constraints: Vec<Dependence>,
+/// One level: its program, and what remarks about it need.
+pub(crate) struct Compiled {
+    program: Program,
+    pub(crate) names: Vec<String>,
+    /// Where each variable is declared.
+    pub(crate) variables: Vec<Place>,
+    pub(crate) objective: (Place, Depends),
+    /// The constraints as written, and for each value which of them it belongs to.
+    pub(crate) places: Vec<Place>,
+    pub(crate) constraints: Vec<(usize, Depends)>,
+    /// Which variables of both levels, upper first, matter at this level.
+    pub(crate) used: Vec<bool>,
 }
 
-/// An expression's place, and the variables (upper first) it depends on.
-pub(crate) struct Dependence {
-    pub(crate) field: String,
-    pub(crate) span: std::ops::Range<usize>,
-    pub(crate) on: Vec<bool>,
+impl Compiled {
+    pub(crate) fn new(
+        level: Expressions,
+        names: Vec<String>,
+        variables: Vec<Place>,
+        definitions: &[Definition],
+        dependence: &Dependence,
+        dim: usize,
+    ) -> Self {
+        let constraints: Vec<&Node> = level.constraints().map(|constraint| &constraint.node).collect();
+        let mut used =
+            used_slots(definitions, constraints.iter().copied().chain([&level.objective]), dim + definitions.len());
+        used.truncate(dim);
+        Compiled {
+            program: Program::new(definitions, &constraints, &level.objective, dim),
+            names,
+            variables,
+            constraints: level.constraints().map(|c| (c.place, dependence.of(&c.node))).collect(),
+            objective: (level.objective_place, dependence.of(&level.objective)),
+            places: level.places,
+            used,
+        }
+    }
 }
 
 impl ExpressionProblem {
@@ -45,32 +62,11 @@ impl ExpressionProblem {
     pub(crate) fn new(
         spec: ProblemSpec,
         hash: String,
-        names: [Vec<String>; 2],
-        definitions: &[Definition],
-        levels: [&Expressions; 2],
-        mut origin: Origin,
+        [upper, lower]: [Compiled; 2],
+        document: Document,
+        points: Vec<KnownPoint>,
     ) -> Self {
-        let variables = spec.upper.dim() + spec.lower.dim();
-        let programs = levels.map(|level| {
-            let constraints: Vec<Node> = level.constraints().map(|constraint| constraint.node.clone()).collect();
-            Program::new(definitions, &constraints, &level.objective, variables)
-        });
-        origin.levels = levels.map(|level| LevelOrigin {
-            objective: Dependence {
-                field: level.objective_place.field.clone(),
-                span: level.objective_place.span.clone(),
-                on: depends(definitions, &level.objective, variables),
-            },
-            constraints: level
-                .constraints()
-                .map(|constraint| {
-                    let place = &level.places[constraint.place];
-                    let on = depends(definitions, &constraint.node, variables);
-                    Dependence { field: place.field.clone(), span: place.span.clone(), on }
-                })
-                .collect(),
-        });
-        ExpressionProblem { spec, hash, names, programs, origin }
+        ExpressionProblem { spec, hash, upper, lower, document, points }
     }
 
     /// A hash of the file and its tables, the same on every machine.
@@ -80,20 +76,24 @@ impl ExpressionProblem {
 
     /// The names of a level's variables, as in `t`, `y[2]`, `f[1,3]`.
     pub fn names(&self, level: Level) -> &[String] {
-        &self.names[index(level)]
+        &self.level(level).names
     }
 
-    /// Steps that an evaluation of a level takes.
+    /// Steps of the machine that an evaluation of a level takes.
     pub fn steps(&self, level: Level) -> usize {
-        self.programs[index(level)].steps()
+        self.level(level).program.steps()
     }
-}
 
-/// 0 for the upper level, 1 for the lower one.
-pub(crate) fn index(level: Level) -> usize {
-    match level {
-        Level::Upper => 0,
-        Level::Lower => 1,
+    /// The first point that the file calls optimal, if it names one.
+    pub fn optimum(&self) -> Option<(Vec<f64>, Vec<f64>)> {
+        self.points.iter().find_map(|point| point.at.clone())
+    }
+
+    pub(crate) fn level(&self, level: Level) -> &Compiled {
+        match level {
+            Level::Upper => &self.upper,
+            Level::Lower => &self.lower,
+        }
     }
 }
 
@@ -102,10 +102,10 @@ impl BilevelProblem for ExpressionProblem {
         &self.spec
     }
 
-    fn evaluate(&self, level: Level, x: &[f64], y: &[f64], constraints: &mut Vec<f64>) -> Result<f64, String> {
+    fn evaluate(&self, level: Level, x: &[f64], y: &[f64], constraints: &mut Vec<f64>) -> Result<f64, Failure> {
         if x.len() != self.spec.upper.dim() || y.len() != self.spec.lower.dim() {
-            return Err(wrong_size(&self.spec, x, y));
+            return Err(wrong_size(&self.spec, x, y).into());
         }
-        Ok(self.programs[index(level)].run(x, y, constraints))
+        Ok(self.level(level).program.run(x, y, constraints))
     }
 }

@@ -1,0 +1,366 @@
+//! Problem files: a bilevel problem in TOML, with expressions or with the command of an external
+//! program.
+//!
+//! ```
+//! use bilevo_core::problem::{BilevelProblem, Level};
+//! use bilevo_problems::file::{self, ProblemFile};
+//!
+//! let text = r#"
+//! name = "toll"
+//! [upper]
+//! maximize = "t * y1"
+//! variables = { t = [0, 10] }
+//! subject_to = ["t + y1 <= 12"]
+//! [lower]
+//! minimize = "(y1 - 8 + t)^2"
+//! variables = { y1 = [0, 10] }
+//! "#;
+//! let ProblemFile::Expressions(toll) = file::parse("toll.toml", text, &mut file::no_tables)? else { unreachable!() };
+//! let mut constraints = Vec::new();
+//! let income = toll.evaluate(Level::Upper, &[4.0], &[3.0], &mut constraints);
+//! assert_eq!((income, constraints), (Ok(12.0), vec![-5.0]));
+//! # Ok::<(), file::FileError>(())
+//! ```
+//!
+//! Reading happens in the order in which names may depend on one another: [`data`] (`[parameters]`
+//! and `[data]`), [`variables`], then [`levels`] (`[definitions]`, objectives and constraints) or
+//! [`program`]. Every mistake becomes a [`Diagnostic`] with its place; as many as possible are
+//! collected before reading gives up.
+
+mod data;
+mod diagnostic;
+#[allow(dead_code)]
+mod levels;
+mod open;
+#[allow(dead_code)] // read by the check of a file
+mod problem;
+mod program;
+mod reader;
+mod variables;
+
+pub use diagnostic::{Diagnostic, FileError, Severity};
+pub use open::{MAX_FILE, MAX_TABLE, no_tables, read};
+pub use problem::ExpressionProblem;
+
+use crate::expression::scope::Scope;
+use crate::program::ProgramSpec;
+use bilevo_core::problem::{BestKnown, BilevelProblem, Budget, Level, LevelSpec, LowerConstraints, ProblemSpec};
+use diagnostic::Document;
+use levels::{Dependence, Place};
+use problem::Compiled;
+use reader::{Field, Reader, fields};
+use std::path::PathBuf;
+use toml::de::DeTable;
+use variables::Variables;
+
+/// A problem file that was understood.
+// One exists for each run.
+#[allow(clippy::large_enum_variant)]
+pub enum ProblemFile {
+    /// Objectives and constraints are expressions.
+    Expressions(ExpressionProblem),
+    /// An external program evaluates them.
+    Program {
+        /// The program.
+        spec: ProgramSpec,
+        /// A hash of the file.
+        hash: String,
+    },
+}
+
+impl ProblemFile {
+    /// Sizes, boxes, constraint counts, best known values.
+    pub fn spec(&self) -> &ProblemSpec {
+        match self {
+            ProblemFile::Expressions(problem) => problem.spec(),
+            ProblemFile::Program { spec, .. } => &spec.problem,
+        }
+    }
+
+    /// A hash of the file and its tables, the same on every machine.
+    pub fn hash(&self) -> &str {
+        match self {
+            ProblemFile::Expressions(problem) => problem.hash(),
+            ProblemFile::Program { hash, .. } => hash,
+        }
+    }
+}
+
+/// A known optimum with its point, if the file names one.
+pub(crate) struct KnownPoint {
+    pub(crate) best: BestKnown,
+    pub(crate) at: Option<(Vec<f64>, Vec<f64>)>,
+    #[allow(dead_code)] // read by the check of a file
+    pub(crate) place: Place,
+}
+
+/// Keys that only people read.
+const NOTES: [&str; 8] = ["about", "description", "source", "reference", "url", "notes", "family", "license"];
+const GENERAL: [&str; 10] = [
+    "name",
+    "upper",
+    "lower",
+    "parameters",
+    "data",
+    "best_known",
+    "budget",
+    "equality_tolerance",
+    "lower_constraints",
+    "definitions",
+];
+const EXPRESSION_LEVEL: [&str; 4] = ["minimize", "maximize", "variables", "subject_to"];
+
+/// Reads a problem from the text of a file called `name`. `load` gives the text of a CSV table by
+/// the name written in the file; see [`read`] for files on disk.
+///
+/// # Errors
+/// Everything that is wrong with the file.
+pub fn parse(
+    name: &str,
+    text: &str,
+    load: &mut dyn FnMut(&str) -> Result<String, String>,
+) -> Result<ProblemFile, FileError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let document = Document { name: name.into(), text: text.into() };
+    let mut reader = Reader::new(&document);
+    if text.len() > MAX_FILE {
+        let message = format!("the file has {} bytes, more than {MAX_FILE}", text.len());
+        reader.remark(Severity::Error, 0..0, "", message, "put large tables into CSV files under [data]");
+        return Err(FileError { diagnostics: reader.remarks });
+    }
+    let mut hash = open::Hash::new(text);
+    let problem = match DeTable::parse(text) {
+        Err(error) => {
+            let span = error.span().unwrap_or(0..0);
+            let message = format!("this is not TOML: {}", error.message());
+            reader.remark(Severity::Error, span, "", message, toml_hint(&document, error.span()));
+            None
+        }
+        Ok(table) => {
+            let mut load = |path: &str| load(path).inspect(|text| hash.add(path, text));
+            document_fields(&mut reader, table.get_ref(), &mut load)
+        }
+    };
+    match problem {
+        Some(parts) if !reader.failed() => Ok(parts.finish(hash.text(), document)),
+        _ => {
+            reader.remarks.retain(|remark| remark.severity == Severity::Error);
+            Err(FileError { diagnostics: reader.remarks })
+        }
+    }
+}
+
+/// What often lies behind a TOML error.
+fn toml_hint(document: &Document, span: Option<std::ops::Range<usize>>) -> String {
+    let line = span.and_then(|span| document.text.get(..span.start)?.lines().last().map(str::to_string));
+    match line {
+        Some(line) if line.contains("mize") && !line.contains(['"', '\'']) => "expressions stand in quotes".into(),
+        _ => "see https://toml.io for the format; texts and expressions stand in quotes".into(),
+    }
+}
+
+/// Everything read, before it becomes a problem.
+enum Parts {
+    Expressions { spec: ProblemSpec, levels: Box<[Compiled; 2]>, points: Vec<KnownPoint> },
+    Program(Box<ProgramSpec>),
+}
+
+impl Parts {
+    fn finish(self, hash: String, document: Document) -> ProblemFile {
+        match self {
+            Parts::Program(spec) => ProblemFile::Program { spec: *spec, hash },
+            Parts::Expressions { spec, levels, points } => {
+                ProblemFile::Expressions(ExpressionProblem::new(spec, hash, *levels, document, points))
+            }
+        }
+    }
+}
+
+fn document_fields(reader: &mut Reader, table: &DeTable, load: data::Load) -> Option<Parts> {
+    let top = fields("", table);
+    let find = |key: &str| top.iter().find(|field| field.key == key);
+    let (Some(upper), Some(lower)) = (find("upper"), find("lower")) else {
+        let missing = if find("upper").is_none() { "upper" } else { "lower" };
+        let whole = 0..reader.document.text.lines().next().map_or(0, str::len);
+        let hint = "a problem has the leader's level [upper] and the follower's [lower]";
+        reader.remark(Severity::Error, whole, "", format!("[{missing}] is missing"), hint);
+        return None;
+    };
+    let upper_fields = reader.table(upper, "[upper] holds the leader's objective and variables")?;
+    let lower_fields = reader.table(lower, "[lower] holds the follower's objective and variables")?;
+    let has_command = |fields: &[Field]| fields.iter().any(|field| field.key == "command");
+    let is_program = [&top, &upper_fields, &lower_fields].iter().any(|fields| has_command(fields));
+    let known: Vec<&str> =
+        GENERAL.iter().chain(&NOTES).chain(if is_program { &program::KEYS[..] } else { &[] }).copied().collect();
+    reader.unknown_keys(&top, &known);
+    for fields in [&upper_fields, &lower_fields] {
+        reader.unknown_keys(fields, if is_program { &program::LEVEL_KEYS } else { &EXPRESSION_LEVEL });
+    }
+    let mut scope = Scope::default();
+    if let Some(field) = find("parameters") {
+        data::parameters(reader, field, &mut scope);
+    }
+    if let Some(field) = find("data") {
+        data::data(reader, field, &mut scope, load);
+    }
+    let upper_variables = level_variables(reader, Level::Upper, upper, &upper_fields, &mut scope, 0);
+    let slot = upper_variables.names.len();
+    let lower_variables = level_variables(reader, Level::Lower, lower, &lower_fields, &mut scope, slot);
+    let boxed = |variables: &Variables| LevelSpec::boxed(variables.bounds.clone());
+    let mut spec =
+        ProblemSpec::new(problem_name(reader, find("name")), boxed(&upper_variables), boxed(&lower_variables));
+    let points = general(reader, &top, &scope, &mut spec);
+    let variables = [upper_variables, lower_variables];
+    let parts = if is_program {
+        let levels = [(upper, &upper_fields[..]), (lower, &lower_fields[..])];
+        let program = program::program(reader, &top, levels, spec, variables)?;
+        return Some(Parts::Program(Box::new(program)));
+    } else {
+        let definitions = find("definitions");
+        expression_levels(reader, [(upper, &upper_fields), (lower, &lower_fields)], definitions, scope, spec, variables)
+    };
+    let (spec, levels) = parts?;
+    Some(Parts::Expressions { spec, levels: Box::new(levels), points })
+}
+
+fn level_variables(
+    reader: &mut Reader,
+    level: Level,
+    level_field: &Field,
+    fields: &[Field],
+    scope: &mut Scope,
+    slot: usize,
+) -> Variables {
+    match fields.iter().find(|field| field.key == "variables") {
+        Some(field) => variables::variables(reader, field, level, scope, slot),
+        None => {
+            let message = format!("the {level} level has no variables");
+            reader.key_error(level_field, message, "add `variables = { name = [low, high] }`");
+            Variables::default()
+        }
+    }
+}
+
+fn expression_levels(
+    reader: &mut Reader,
+    [upper, lower]: [(&Field, &Vec<Field>); 2],
+    definitions: Option<&Field>,
+    mut scope: Scope,
+    mut spec: ProblemSpec,
+    variables: [Variables; 2],
+) -> Option<(ProblemSpec, [Compiled; 2])> {
+    let dims = variables.each_ref().map(|level| level.names.len());
+    let dim = dims[0] + dims[1];
+    let definitions = definitions.map(|field| levels::definitions(reader, field, &mut scope, dim)).unwrap_or_default();
+    let upper = levels::expressions(reader, Level::Upper, upper.0, upper.1, &scope);
+    let lower = levels::expressions(reader, Level::Lower, lower.0, lower.1, &scope);
+    // Slots are only sound when every variable could be read.
+    if reader.failed() {
+        return None;
+    }
+    let levels = [upper?, lower?];
+    for (spec, level) in [&mut spec.upper, &mut spec.lower].into_iter().zip(&levels) {
+        spec.direction = level.direction;
+        spec.inequalities = level.inequalities.len();
+        spec.equalities = level.equalities.len();
+    }
+    let dependence = Dependence::new(dims[0], dims[1], &definitions);
+    let mut compiled = levels.into_iter().zip(variables).map(|(level, variables)| {
+        let place = |(span, name): (_, &String)| Place { field: name.clone(), span };
+        let places = variables.spans.into_iter().zip(&variables.names).map(place).collect();
+        Compiled::new(level, variables.names, places, &definitions, &dependence, dim)
+    });
+    Some((spec, [compiled.next()?, compiled.next()?]))
+}
+
+/// The name, or that of the file without its ending.
+fn problem_name(reader: &mut Reader, field: Option<&Field>) -> String {
+    const MAX_NAME: usize = 100;
+    let stem = || PathBuf::from(&reader.document.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let Some(field) = field else { return stem().unwrap_or_else(|| "problem".into()) };
+    let Some(name) = reader.text(field, "") else { return String::new() };
+    if name.trim().is_empty() || name.len() > MAX_NAME || name.chars().any(char::is_control) {
+        reader.error(field, "this cannot be a name", format!("one line of 1 to {MAX_NAME} characters"));
+    }
+    name.into()
+}
+
+/// Fields that are the same for expressions and programs; returns the known optima.
+fn general(reader: &mut Reader, top: &[Field], scope: &Scope, spec: &mut ProblemSpec) -> Vec<KnownPoint> {
+    let mut points = Vec::new();
+    for field in top {
+        match field.key.as_str() {
+            "equality_tolerance" => match reader.known(field, scope, &[]) {
+                Some(tolerance) if tolerance >= 0.0 => spec.equality_tolerance = tolerance,
+                Some(_) => reader.error(field, "the tolerance is negative", "equations hold within it; 1e-6 is usual"),
+                None => {}
+            },
+            "lower_constraints" => match reader.text(field, "") {
+                Some("added") => spec.lower_constraints = LowerConstraints::Added,
+                Some("shared") => spec.lower_constraints = LowerConstraints::Shared,
+                Some(_) => reader.error(
+                    field,
+                    "neither `added` nor `shared`",
+                    "`shared` if the upper level lists the lower constraints too; otherwise leave it out",
+                ),
+                None => {}
+            },
+            "budget" => spec.budget = budget(reader, field, spec),
+            "best_known" => match field.elements() {
+                Some(list) => points.extend(list.iter().filter_map(|one| best_known(reader, one, scope, spec))),
+                None => points.extend(best_known(reader, field, scope, spec)),
+            },
+            _ => {}
+        }
+    }
+    spec.best_known = points.iter().map(|point: &KnownPoint| point.best).collect();
+    points
+}
+
+fn budget(reader: &mut Reader, field: &Field, spec: &ProblemSpec) -> Option<Budget> {
+    let mut budget = Budget::for_dim(spec.upper.dim() + spec.lower.dim());
+    let fields = reader.table(field, "[budget] holds numbers of evaluations")?;
+    reader.unknown_keys(&fields, &["upper_evals", "upper_window", "lower_evals", "lower_window"]);
+    for field in &fields {
+        let Some(value) = reader.whole(field, 1) else { continue };
+        match field.key.as_str() {
+            "upper_evals" => budget.upper_evals = value,
+            "upper_window" => budget.upper_window = value,
+            "lower_evals" => budget.lower_evals = value,
+            "lower_window" => budget.lower_window = value,
+            _ => {}
+        }
+    }
+    Some(budget)
+}
+
+fn best_known(reader: &mut Reader, field: &Field, scope: &Scope, spec: &ProblemSpec) -> Option<KnownPoint> {
+    let fields = reader.table(field, "[best_known] holds `upper = F` and, if known, `lower = f`")?;
+    reader.unknown_keys(&fields, &["upper", "lower", "x", "y"]);
+    let find = |key: &str| fields.iter().find(|field| field.key == key);
+    let Some(upper) = find("upper") else {
+        reader.error(field, "`upper` is missing", "add the best known F: `upper = 16.0`");
+        return None;
+    };
+    let best = BestKnown {
+        upper: reader.known(upper, scope, &[])?,
+        lower: match find("lower") {
+            Some(lower) => Some(reader.known(lower, scope, &[])?),
+            None => None,
+        },
+    };
+    let mut point = |key: &str, dim: usize| -> Option<Vec<f64>> {
+        let field = find(key)?;
+        let list = match field.elements() {
+            Some(list) => list,
+            None => vec![field.clone()],
+        };
+        let values = list.iter().map(|one| reader.known(one, scope, &[])).collect::<Option<Vec<_>>>()?;
+        if values.len() != dim && dim > 0 {
+            reader.error(field, format!("{} numbers for {dim} variables", values.len()), "");
+        }
+        Some(values)
+    };
+    let (x, y) = (point("x", spec.upper.dim()), point("y", spec.lower.dim()));
+    Some(KnownPoint { best, at: x.zip(y), place: Place { field: field.path.clone(), span: field.span.clone() } })
+}

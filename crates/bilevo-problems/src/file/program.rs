@@ -1,0 +1,178 @@
+//! Files that name an external program.
+//!
+//! At the top: `command = ["python3", "plant.py"]`, `environment`, `batch`, `once`, `timeout` and
+//! `start_timeout` in seconds, `max_failures`, `memory_mb`. A level may have its own `command`,
+//! `environment`, `batch` and `once`, says `maximize = true`, and how many `inequalities` and
+//! `equalities` the program returns for it.
+
+use super::reader::{Field, Reader};
+use super::variables::Variables;
+use crate::program::{
+    Command, Commands, DEFAULT_MAX_FAILURES, DEFAULT_START_TIMEOUT, DEFAULT_TIMEOUT, Mode, Once, ProgramSpec,
+};
+use bilevo_core::problem::{Direction, Level, ProblemSpec};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+use toml::Spanned;
+
+/// Keys at the top of a program file, in addition to those of every problem file.
+pub(crate) const KEYS: [&str; 8] =
+    ["command", "environment", "batch", "once", "timeout", "start_timeout", "max_failures", "memory_mb"];
+/// Keys of a level.
+pub(crate) const LEVEL_KEYS: [&str; 9] =
+    ["command", "environment", "batch", "once", "maximize", "minimize", "variables", "inequalities", "equalities"];
+
+/// Reads a program file; `spec` has the variables already.
+pub(crate) fn program(
+    reader: &mut Reader,
+    top: &[Field],
+    [upper, lower]: [(&Field, &[Field]); 2],
+    mut spec: ProblemSpec,
+    [upper_variables, lower_variables]: [Variables; 2],
+) -> Option<ProgramSpec> {
+    for (level, fields) in [(&mut spec.upper, upper.1), (&mut spec.lower, lower.1)] {
+        if let Some(field) = find(fields, "inequalities") {
+            level.inequalities = reader.whole(field, 0)? as usize;
+        }
+        if let Some(field) = find(fields, "equalities") {
+            level.equalities = reader.whole(field, 0)? as usize;
+        }
+        level.direction = direction(reader, fields);
+    }
+    let own =
+        |fields: &[Field]| ["command", "environment", "batch", "once"].iter().any(|key| find(fields, key).is_some());
+    let commands = if own(upper.1) || own(lower.1) {
+        let upper = command(reader, top, Some((Level::Upper, upper.0, upper.1)));
+        let lower = command(reader, top, Some((Level::Lower, lower.0, lower.1)));
+        Commands::Each { upper: upper?, lower: lower? }
+    } else {
+        Commands::Both(command(reader, top, None)?)
+    };
+    let mut program = ProgramSpec {
+        problem: spec,
+        upper_names: upper_variables.names,
+        lower_names: lower_variables.names,
+        folder: PathBuf::new(),
+        commands,
+        timeout: seconds(reader, top, "timeout", DEFAULT_TIMEOUT),
+        start_timeout: seconds(reader, top, "start_timeout", DEFAULT_START_TIMEOUT),
+        max_failures: DEFAULT_MAX_FAILURES,
+        memory: None,
+    };
+    if let Some(field) = find(top, "max_failures") {
+        program.max_failures = u32::try_from(reader.whole(field, 1)?).unwrap_or(u32::MAX);
+    }
+    if let Some(field) = find(top, "memory_mb") {
+        program.memory = Some(reader.whole(field, 1)?.saturating_mul(1_000_000));
+    }
+    if !reader.failed()
+        && let Err(error) = program.check()
+    {
+        let message = error.to_string();
+        let (message, hint) = message.split_once("\nhint: ").unwrap_or((&message, ""));
+        let field = find(top, "command").unwrap_or(upper.0);
+        reader.key_error(field, message, hint);
+        return None;
+    }
+    Some(program)
+}
+
+fn find<'f, 'd>(fields: &'f [Field<'d>], key: &str) -> Option<&'f Field<'d>> {
+    fields.iter().find(|field| field.key == key)
+}
+
+/// `maximize = true`; minimised otherwise.
+fn direction(reader: &mut Reader, fields: &[Field]) -> Direction {
+    let mut direction = Direction::Minimize;
+    for (key, meant) in [("maximize", Direction::Maximize), ("minimize", Direction::Minimize)] {
+        let Some(field) = find(fields, key) else { continue };
+        if field.value.is_str() {
+            let hint = "a program returns the value of the objective; write `maximize = true`, or remove `command`";
+            reader.expected(field, "true or false", hint);
+        } else if let Some(yes) = reader.boolean(field) {
+            let opposite = if meant == Direction::Maximize { Direction::Minimize } else { Direction::Maximize };
+            direction = if yes { meant } else { opposite };
+        }
+    }
+    direction
+}
+
+/// The command of a level, or of both; what the level does not say the top does.
+fn command(reader: &mut Reader, top: &[Field], level: Option<(Level, &Field, &[Field])>) -> Option<Command> {
+    let find = |key: &str| level.and_then(|(_, _, fields)| find(fields, key)).or_else(|| self::find(top, key));
+    let words = match find("command") {
+        Some(field) => words(reader, field)?,
+        None => {
+            let (level, field, _) = level?;
+            reader.key_error(
+                field,
+                format!("there is no command for the {level} level"),
+                "command = [\"python3\", \"plant.py\"]",
+            );
+            return None;
+        }
+    };
+    let mut environment = BTreeMap::new();
+    if let Some(field) = find("environment") {
+        for field in reader.table(field, "environment = { NAME = \"value\" }")? {
+            environment.insert(field.key.clone(), reader.text(&field, "")?.to_string());
+        }
+    }
+    let mode = match (find("once"), find("batch")) {
+        (None, None) => Mode::Lines { batch: 1 },
+        (None, Some(batch)) => Mode::Lines { batch: reader.whole(batch, 1)? as usize },
+        (Some(_), Some(batch)) => {
+            reader.key_error(
+                batch,
+                "a program that is started for every evaluation takes one point",
+                "remove `batch` or `once`",
+            );
+            return None;
+        }
+        (Some(once), None) => Mode::Once(self::once(reader, once)?),
+    };
+    Some(Command { command: words, environment, mode })
+}
+
+/// The program and its arguments.
+fn words(reader: &mut Reader, field: &Field) -> Option<Vec<String>> {
+    let hint = "command = [\"python3\", \"plant.py\"]: the program and its arguments, each in quotes";
+    let Some(list) = field.elements() else {
+        reader.expected(field, "a list of words", hint);
+        return None;
+    };
+    if list.is_empty() {
+        reader.error(field, "the command is empty", hint);
+        return None;
+    }
+    list.iter().map(|word| reader.text(word, hint).map(String::from)).collect()
+}
+
+/// How a program that is started for every evaluation is asked.
+fn once(reader: &mut Reader, field: &Field) -> Option<Once> {
+    let hint = "once = { inputs = [{ file, template }], output, own_folder, value, constraints }; \
+                a place is { key = \"cost\" }, { regex = \"...\" } or { line = 1, column = 2 }";
+    let value = Spanned::new(field.span.clone(), field.value.clone());
+    match Once::deserialize(toml::de::ValueDeserializer::from(value)) {
+        Ok(once) => Some(once),
+        Err(error) => {
+            let span = error.span().unwrap_or(field.span.clone());
+            reader.remark(super::Severity::Error, span, &field.path, error.message().to_string(), hint);
+            None
+        }
+    }
+}
+
+fn seconds(reader: &mut Reader, top: &[Field], key: &str, default: Duration) -> Duration {
+    let Some(field) = find(top, key) else { return default };
+    let Some(seconds) = reader.number(field) else { return default };
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(duration) if !duration.is_zero() => duration,
+        _ => {
+            reader.error(field, format!("{seconds} is not a time"), "seconds, more than 0");
+            default
+        }
+    }
+}
