@@ -38,6 +38,7 @@ use scope::{Allowance, Scope, Shape, Symbol};
 use std::cell::RefCell;
 
 /// An expression of some variables, on its own.
+#[derive(Debug)]
 pub struct Expression {
     program: Program,
 }
@@ -75,6 +76,7 @@ pub(crate) struct Definition {
 }
 
 /// Several results and a last value, computed together.
+#[derive(Debug)]
 pub(crate) struct Program {
     code: Vec<Op>,
     /// Number of variables, which come first in memory.

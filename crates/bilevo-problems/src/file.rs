@@ -160,17 +160,18 @@ fn toml_hint(document: &Document, span: Option<std::ops::Range<usize>>) -> Strin
 }
 
 /// Everything read, before it becomes a problem.
+#[allow(clippy::large_enum_variant)] // there is one
 enum Parts {
-    Expressions { spec: ProblemSpec, levels: Box<[Compiled; 2]>, points: Vec<KnownPoint> },
-    Program(Box<ProgramSpec>),
+    Expressions { spec: ProblemSpec, levels: [Compiled; 2], points: Vec<KnownPoint> },
+    Program(ProgramSpec),
 }
 
 impl Parts {
     fn finish(self, hash: String, document: Document) -> ProblemFile {
         match self {
-            Parts::Program(spec) => ProblemFile::Program { spec: *spec, hash },
+            Parts::Program(spec) => ProblemFile::Program { spec, hash },
             Parts::Expressions { spec, levels, points } => {
-                ProblemFile::Expressions(ExpressionProblem::new(spec, hash, *levels, document, points))
+                ProblemFile::Expressions(ExpressionProblem::new(spec, hash, levels, document, points))
             }
         }
     }
@@ -214,13 +215,13 @@ fn document_fields(reader: &mut Reader, table: &DeTable, load: data::Load) -> Op
     let parts = if is_program {
         let levels = [(upper, &upper_fields[..]), (lower, &lower_fields[..])];
         let program = program::program(reader, &top, levels, spec, variables)?;
-        return Some(Parts::Program(Box::new(program)));
+        return Some(Parts::Program(program));
     } else {
         let definitions = find("definitions");
         expression_levels(reader, [(upper, &upper_fields), (lower, &lower_fields)], definitions, scope, spec, variables)
     };
     let (spec, levels) = parts?;
-    Some(Parts::Expressions { spec, levels: Box::new(levels), points })
+    Some(Parts::Expressions { spec, levels, points })
 }
 
 fn level_variables(

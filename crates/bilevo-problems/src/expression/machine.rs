@@ -9,7 +9,7 @@ use super::ast::Comparison;
 use super::functions::{Binary, Unary, whole_power};
 
 /// One step. `slot` is a place in memory, `a` the accumulator, `top` the top of the stack.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Op {
     /// a = constant
     Const(f64),

@@ -89,14 +89,18 @@ impl Node {
         let mut kept: Vec<(bool, Node)> = Vec::new();
         for (divides, factor) in factors {
             match (kept.as_mut_slice(), factor) {
-                (_, Node::Const(1.0)) => {}
                 ([(false, Node::Const(product))], Node::Const(value)) => {
                     *product = if divides { *product / value } else { *product * value };
                 }
+                ([], Node::Const(value)) => kept.push((false, Node::Const(if divides { 1.0 / value } else { value }))),
                 ([], factor) if divides => kept.extend([(false, Node::Const(1.0)), (true, factor)]),
                 ([], Node::Product(first)) => kept = first,
+                (_, Node::Const(1.0)) => {}
                 (_, factor) => kept.push((divides, factor)),
             }
+        }
+        if let [(_, Node::Const(1.0)), (false, _), ..] = kept[..] {
+            kept.remove(0);
         }
         let vanishes = kept.iter().any(|(divides, factor)| !divides && factor.known() == Some(0.0))
             && kept.iter().all(|(divides, factor)| !divides && matches!(factor, Node::Const(_) | Node::Slot(_)));

@@ -51,6 +51,10 @@ fn precedence_is_the_usual_one() {
         ("1/x/y", 1.0 / 3.0 / -2.0),
         ("10 - x*y", 16.0),
         ("x - x*y", 9.0),
+        ("1/0 - x", f64::INFINITY),
+        ("1*x*1/1", 3.0),
+        ("1/x", 1.0 / 3.0),
+        ("1*2/4*x", 1.5),
         ("x - sin(y)*2", 3.0 - libm::sin(-2.0) * 2.0),
     ] {
         assert_eq!(value(text), expected, "{text}");

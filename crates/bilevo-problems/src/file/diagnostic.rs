@@ -96,7 +96,7 @@ impl Document {
         let whole = rest.lines().next().unwrap_or_default();
         let before = self.text[begin..start].chars().count();
         let meant = self.text[start..end].lines().next().unwrap_or_default().chars().count();
-        let skipped = if before > MAX_SHOWN / 2 { before - MAX_SHOWN / 2 } else { 0 };
+        let skipped = before.saturating_sub(MAX_SHOWN / 2);
         // One column for each character: tabs would move the mark.
         let shown: String =
             whole.chars().skip(skipped).take(MAX_SHOWN).map(|c| if c == '\t' { ' ' } else { c }).collect();

@@ -70,7 +70,7 @@ fn declare(reader: &mut Reader, variable: &Field, scope: &Scope, all: &mut Varia
     }
     for at in 0..shape.len() {
         let (i, j) = (at / columns + 1, at % columns + 1);
-        let one = if each { &elements[at] } else { &bounds };
+        let one = if each { elements.get(at)? } else { &bounds };
         let indices: &[(&str, f64)] = match shape {
             Shape::Scalar => &[],
             Shape::Vector(_) => &[("i", i as f64)],
