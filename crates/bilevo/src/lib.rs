@@ -18,6 +18,7 @@
 
 pub mod checkpoint;
 pub mod evaluate;
+pub mod files;
 pub mod id;
 pub mod observe;
 mod panics;

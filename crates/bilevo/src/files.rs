@@ -1,0 +1,334 @@
+//! The one way to write a file, used by every command.
+//!
+//! Content goes to a temporary name beside its place, is flushed to the disk and renamed: a crash or
+//! a full disk leaves what was there or the new file, never half of one. Nothing that is not ours is
+//! replaced: no file of another kind ([`Kind`]), no read-only file, no folder, pipe or device. A link
+//! is followed, also to a file that does not exist yet. Temporary files that a killed process left
+//! behind are removed by the next one that writes to the same place.
+
+use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A kind of files that we write, and how to tell them from other files.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    /// What messages call one, as in `checkpoint`.
+    pub name: &'static str,
+    /// The same with its article, as in `a bilevo checkpoint`.
+    pub description: &'static str,
+    /// Whether a file that starts with these bytes (at most [`START`]) is of this kind.
+    pub is_ours: fn(&[u8]) -> bool,
+}
+
+/// Bytes at the start of a file that [`Kind::is_ours`] sees.
+pub const START: usize = 1024;
+
+/// Links to links that are followed.
+const MAX_LINKS: usize = 40;
+
+/// Why a file could not be read or written; whatever was there is left as it was.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// The system refused.
+    #[error("cannot {doing} the {kind} `{path}`: {source}")]
+    Io {
+        /// `read` or `write`.
+        doing: &'static str,
+        /// Name of the kind.
+        kind: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The folder is missing.
+    #[error(
+        "cannot write the {kind} `{path}`: there is no folder `{folder}`\nhint: make it first, or give another name"
+    )]
+    NoFolder {
+        /// Name of the kind.
+        kind: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// Something else is in that file.
+    #[error("`{path}` exists and is not {description}\nhint: it was left as it is; give the name of another file")]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What it should be.
+        description: &'static str,
+    },
+    /// A folder, a pipe, a device.
+    #[error("`{path}` is {what} and cannot be a {kind}\nhint: give the name of a file{}", dash(.kind))]
+    NotAFile {
+        /// The name given.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+        /// Name of the kind.
+        kind: &'static str,
+    },
+    /// Its owner does not want it to change.
+    #[error("the {kind} `{path}` is read-only\nhint: it was left as it is; give another name, or make it writable")]
+    ReadOnly {
+        /// Name of the kind.
+        kind: &'static str,
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// Some kinds can go to standard output instead.
+fn dash(kind: &str) -> &'static str {
+    if matches!(kind, "trace" | "plot") { ", or `-` for standard output" } else { "" }
+}
+
+impl FileError {
+    /// Whether there simply is no such file.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, FileError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+}
+
+impl Kind {
+    fn failed(&self, doing: &'static str, path: &Path, source: io::Error) -> FileError {
+        FileError::Io { doing, kind: self.name, path: path.into(), source }
+    }
+
+    fn not_a_file(&self, path: &Path, what: &'static str) -> FileError {
+        FileError::NotAFile { path: path.into(), what, kind: self.name }
+    }
+}
+
+/// Where a file goes, all links followed, and what is there now.
+struct Target {
+    place: PathBuf,
+    permissions: Option<Permissions>,
+}
+
+/// Writes a file, replacing an earlier one of the same kind.
+///
+/// # Errors
+/// See [`FileError`]; also what `content` returns.
+pub fn write(
+    path: &Path,
+    kind: &Kind,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), FileError> {
+    let target = find(path, kind)?;
+    let failed = |source| kind.failed("write", path, source);
+    let mut temporary = Temporary::create(&target.place).map_err(failed)?;
+    temporary.fill(content).map_err(failed)?;
+    if let Some(permissions) = target.permissions {
+        // Where the system does not let us, the new file has those of any new file.
+        let _ = temporary.file.set_permissions(permissions);
+    }
+    temporary.take_place(&target.place).map_err(failed)?;
+    sync_folder(&target.place);
+    Ok(())
+}
+
+/// Whether [`write`] would work, asked before hours of work depend on it; removes what killed
+/// processes left behind.
+///
+/// # Errors
+/// See [`FileError`].
+pub fn prepare(path: &Path, kind: &Kind) -> Result<(), FileError> {
+    let target = find(path, kind)?;
+    remove_leftovers(&target.place);
+    Temporary::create(&target.place).map(drop).map_err(|source| kind.failed("write", path, source))
+}
+
+/// Opens a file for reading, if it is one: a pipe would make us wait for ever.
+///
+/// # Errors
+/// See [`FileError`].
+pub fn open(path: &Path, kind: &Kind) -> Result<File, FileError> {
+    let failed = |source| kind.failed("read", path, source);
+    let metadata = fs::metadata(path).map_err(failed)?;
+    match other_than_file(&metadata) {
+        Some(what) => Err(kind.not_a_file(path, what)),
+        None => File::open(path).map_err(failed),
+    }
+}
+
+/// Opens a file that grows line by line, for reading and appending; it is made if there is none. The
+/// caller looks at what is in it.
+///
+/// # Errors
+/// See [`FileError`].
+pub fn open_growing(path: &Path, kind: &Kind) -> Result<File, FileError> {
+    let place = find_any(path, kind)?.place;
+    let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(place);
+    opened.map_err(|source| kind.failed("write", path, source))
+}
+
+/// Whether two names mean one file, which need not exist.
+pub fn same_place(a: &Path, b: &Path) -> bool {
+    let place = |path: &Path| {
+        let place = resolve(path).unwrap_or_else(|_| path.into());
+        let folder = folder_of(&place).canonicalize().ok();
+        folder.zip(place.file_name()).map_or_else(|| place.clone(), |(folder, name)| folder.join(name))
+    };
+    place(a) == place(b)
+}
+
+/// The place of a file that may be written, with what is there checked.
+fn find(path: &Path, kind: &Kind) -> Result<Target, FileError> {
+    let target = find_any(path, kind)?;
+    if target.permissions.is_some() {
+        let mut start = Vec::new();
+        let read = File::open(&target.place).and_then(|file| file.take(START as u64).read_to_end(&mut start));
+        read.map_err(|source| kind.failed("read", path, source))?;
+        if !(kind.is_ours)(&start) {
+            return Err(FileError::Foreign { path: path.into(), description: kind.description });
+        }
+    }
+    Ok(target)
+}
+
+fn find_any(path: &Path, kind: &Kind) -> Result<Target, FileError> {
+    let failed = |source| kind.failed("write", path, source);
+    let permissions = match fs::metadata(path) {
+        Ok(found) => {
+            if let Some(what) = other_than_file(&found) {
+                return Err(kind.not_a_file(path, what));
+            }
+            if found.permissions().readonly() {
+                return Err(FileError::ReadOnly { kind: kind.name, path: path.into() });
+            }
+            Some(found.permissions())
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(failed(error)),
+    };
+    let place = resolve(path).map_err(failed)?;
+    if place.file_name().is_none() {
+        return Err(kind.not_a_file(path, "not the name of a file"));
+    }
+    let folder = folder_of(&place);
+    if !folder.is_dir() {
+        return Err(FileError::NoFolder { kind: kind.name, path: path.into(), folder });
+    }
+    Ok(Target { place, permissions })
+}
+
+/// What stands there if it is no regular file.
+fn other_than_file(metadata: &fs::Metadata) -> Option<&'static str> {
+    if metadata.is_file() {
+        None
+    } else if metadata.is_dir() {
+        Some("a folder")
+    } else {
+        Some("a pipe or a device")
+    }
+}
+
+/// Follows links, the last of which may lead to a file that does not exist yet.
+fn resolve(path: &Path) -> io::Result<PathBuf> {
+    let mut place = path.to_path_buf();
+    for _ in 0..MAX_LINKS {
+        match fs::symlink_metadata(&place) {
+            Ok(found) if found.is_symlink() => place = folder_of(&place).join(fs::read_link(&place)?),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => return Ok(place),
+        }
+    }
+    Err(io::Error::other("too many links"))
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder.into(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// A new file beside its final place, removed unless it takes it. It is locked while it lives, which
+/// tells it from what a killed process left behind.
+struct Temporary {
+    path: PathBuf,
+    file: File,
+    placed: bool,
+}
+
+impl Temporary {
+    fn create(place: &Path) -> io::Result<Temporary> {
+        static COUNTER: AtomicU64 = AtomicU64::new(0);
+        let name = place.file_name().unwrap_or_default();
+        loop {
+            let mut temporary = name.to_os_string();
+            temporary.push(format!(".{}.{}.tmp", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed)));
+            let path = place.with_file_name(temporary);
+            let file = match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                opened => opened?,
+            };
+            // Systems without locks go without; then nothing is taken for a leftover either.
+            let _ = file.try_lock();
+            // Somebody who came between the two lines above has removed it.
+            if path.exists() {
+                return Ok(Temporary { path, file, placed: false });
+            }
+        }
+    }
+
+    fn fill(&mut self, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        let mut writer = BufWriter::new(&self.file);
+        content(&mut writer)?;
+        writer.flush()?;
+        drop(writer);
+        self.file.sync_all()
+    }
+
+    fn take_place(mut self, place: &Path) -> io::Result<()> {
+        fs::rename(&self.path, place)?;
+        self.placed = true;
+        Ok(())
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if !self.placed {
+            // Whatever part of it was written is of no use to anybody.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Removes temporary files for `place` that no living process holds. Nothing depends on it.
+fn remove_leftovers(place: &Path) {
+    let (Some(name), Ok(entries)) = (place.file_name(), fs::read_dir(folder_of(place))) else { return };
+    for entry in entries.flatten() {
+        let own = entry.file_name();
+        let rest = own.as_encoded_bytes().strip_prefix(name.as_encoded_bytes());
+        if rest.is_some_and(is_temporary) && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            let abandoned = File::open(entry.path())
+                .is_ok_and(|file| !matches!(file.try_lock(), Err(TryLockError::WouldBlock | TryLockError::Error(_))));
+            if abandoned {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+/// Whether this is the end `.PID.COUNTER.tmp` of a temporary name.
+fn is_temporary(end: &[u8]) -> bool {
+    let parts: Vec<&[u8]> = end.split(|byte| *byte == b'.').collect();
+    let number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    matches!(parts[..], [b"", pid, counter, b"tmp"] if number(pid) && number(counter))
+}
+
+/// Makes the new name last through a power cut, where the system can do that.
+fn sync_folder(place: &Path) {
+    if cfg!(unix) {
+        let _ = File::open(folder_of(place)).and_then(|folder| folder.sync_all());
+    }
+}
