@@ -1,0 +1,308 @@
+//! A local descent of both levels from one point, on a joint model of the follower.
+//!
+//! All lower evaluations lie in one space (x, y), so a model of the follower's function around the
+//! present point learns from every x tried, and predicts the answer at the next one. The leader
+//! steps on a model of F along the response. Both models are Gaussian processes
+//! ([`process`](super::process)), both steps are trust-region steps ([`step`](super::step)).
+//! Variables are scaled to the unit box.
+//!
+//! 1. The follower is solved at the start point, then at one point along each upper variable.
+//! 2. The leader proposes an x: the minimiser of its model, or, where the data say too little about
+//!    the minimiser, a point that teaches more.
+//! 3. The follower's search starts at the predicted answer and ends when the predicted minimiser
+//!    and its doubt are within a tenth of the leader's step.
+//! 4. F is evaluated there. A base that is not improved may owe its value to an answer that was not
+//!    accurate enough: it is settled to the present tolerance and judged again.
+
+mod archive;
+mod follower;
+mod leader;
+mod merit;
+
+use super::step::{self, Region};
+use crate::problem::{Level, Outcome, ProblemSpec};
+use archive::Archive;
+use follower::{Follower, Knowledge};
+use leader::{Answer, Leader, Proposal};
+use merit::Merit;
+use serde::{Deserialize, Serialize};
+
+/// First length of the kernel.
+const LENGTH: f64 = 0.3;
+/// Radius of the first follower's search.
+const FIRST_RADIUS: f64 = 0.1;
+/// Smallest tolerance of a follower's answer.
+const FINEST: f64 = 3e-5;
+/// Lower evaluations of the first follower, and of the others.
+const EFFORT: (usize, usize) = (100, 30);
+
+/// What the answers to a batch are for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum Phase {
+    /// Lower: the follower's search at a proposed x.
+    Follow(Proposal),
+    /// Upper: judges the proposal.
+    Judge(Proposal),
+    /// Lower: settles the base's follower to a tolerance, after a step of this length failed.
+    Settle(f64),
+    /// Upper: judges the base again.
+    Correct(f64),
+    Finished,
+}
+
+/// The descent: plain data, so it can be saved between any two batches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Descent {
+    upper_bounds: Vec<(f64, f64)>,
+    lower_bounds: Vec<(f64, f64)>,
+    budget: u64,
+    spent: u64,
+    knowledge: Knowledge,
+    leader: Leader,
+    follower: Follower,
+    phase: Phase,
+    /// Points to be evaluated next, in the unit box.
+    wanted: Vec<f64>,
+}
+
+/// The best point found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Incumbent {
+    /// The leader's decision.
+    pub x: Vec<f64>,
+    /// The follower's answer.
+    pub y: Vec<f64>,
+    /// F and the upper constraint values.
+    pub upper: Vec<f64>,
+    /// f and the lower constraint values.
+    pub lower: Vec<f64>,
+    /// Whether the answer is as accurate as was asked for.
+    pub settled: bool,
+}
+
+impl Descent {
+    /// A descent from the point `start` = (x, y) that ends after at most `budget` evaluations.
+    pub fn new(spec: &ProblemSpec, start: &[f64], budget: u64) -> Self {
+        let (m, n) = (spec.upper.dim(), spec.lower.dim());
+        let bounds = spec.upper.bounds.iter().chain(&spec.lower.bounds);
+        let unit: Vec<f64> = start.iter().zip(bounds).map(|(v, (l, h))| ((v - l) / (h - l)).clamp(0.0, 1.0)).collect();
+        let (x, y) = (unit[..m].to_vec(), unit[m..].to_vec());
+        let mut wanted = unit.clone();
+        for i in 0..n {
+            let mut point = unit.clone();
+            point[m + i] += if point[m + i] > 0.5 { -FIRST_RADIUS } else { FIRST_RADIUS };
+            wanted.extend(point);
+        }
+        let merit = |level: Level| Merit::new(spec.level(level).inequalities, spec.level(level).equalities);
+        let knowledge = Knowledge {
+            archive: Archive::new(m + n, 1 + spec.lower.constraints()),
+            lengths: vec![LENGTH; m + n],
+            tick: 0,
+            merit: merit(Level::Lower),
+        };
+        let follower = Follower::new(x.clone(), y, Vec::new(), FIRST_RADIUS, Leader::first_tolerance(), EFFORT.0);
+        Descent {
+            upper_bounds: spec.upper.bounds.clone(),
+            lower_bounds: spec.lower.bounds.clone(),
+            budget,
+            spent: 0,
+            knowledge,
+            leader: Leader::new(m, LENGTH, merit(Level::Upper), 1 + spec.upper.constraints()),
+            follower,
+            phase: Phase::Follow(Proposal::first(x)),
+            wanted,
+        }
+    }
+
+    /// Whether nothing more is wanted.
+    pub fn finished(&self) -> bool {
+        self.phase == Phase::Finished
+    }
+
+    /// Evaluations so far.
+    pub fn spent(&self) -> u64 {
+        self.spent
+    }
+
+    /// The level of the points wanted.
+    pub fn level(&self) -> Level {
+        match self.phase {
+            Phase::Judge(_) | Phase::Correct(_) => Level::Upper,
+            _ => Level::Lower,
+        }
+    }
+
+    /// The points (x, y) to evaluate next, in the problem's own units.
+    pub fn wanted(&self) -> Vec<Vec<f64>> {
+        self.wanted.chunks_exact(self.dim()).map(|p| self.from_unit(p)).collect()
+    }
+
+    fn dim(&self) -> usize {
+        self.upper_bounds.len() + self.lower_bounds.len()
+    }
+
+    fn from_unit(&self, point: &[f64]) -> Vec<f64> {
+        let bounds = self.upper_bounds.iter().chain(&self.lower_bounds);
+        point.iter().zip(bounds).map(|(u, (l, h))| (l + (h - l) * u).clamp(*l, *h)).collect()
+    }
+
+    /// Takes the outcomes of the wanted points with their constraint values, row after row.
+    pub fn tell(&mut self, outcomes: &[Outcome], constraints: &[f64]) {
+        let wanted = std::mem::take(&mut self.wanted);
+        self.spent += outcomes.len() as u64;
+        let width = if outcomes.is_empty() { 0 } else { constraints.len() / outcomes.len() };
+        let rows: Vec<Vec<f64>> = outcomes
+            .iter()
+            .enumerate()
+            .map(|(i, o)| {
+                if o.is_failed() {
+                    return Vec::new();
+                }
+                let mut row = vec![o.value];
+                row.extend_from_slice(&constraints[i * width..(i + 1) * width]);
+                row
+            })
+            .collect();
+        match std::mem::replace(&mut self.phase, Phase::Finished) {
+            Phase::Judge(proposal) => self.judge(proposal, rows.first().map_or(&[], |r| r)),
+            Phase::Correct(length) => {
+                self.leader.correct(self.answer(), rows.first().map_or(&[], |r| r), length);
+                self.settle_or_go_on(length);
+            }
+            phase => {
+                let (dim, m) = (self.dim(), self.upper_bounds.len());
+                for (point, row) in wanted.chunks_exact(dim).zip(&rows) {
+                    if !row.is_empty() {
+                        self.knowledge.archive.push(point, row);
+                    }
+                    self.follower.tell(&point[m..], row, &self.knowledge);
+                }
+                self.phase = phase;
+                self.follow();
+            }
+        }
+        if self.spent >= self.budget {
+            self.phase = Phase::Finished;
+        }
+        if self.phase == Phase::Finished {
+            self.wanted.clear();
+        }
+    }
+
+    /// Goes on with the follower's search, or with what comes after it.
+    fn follow(&mut self) {
+        if let Some(y) = self.follower.next(&mut self.knowledge) {
+            self.want(y);
+            return;
+        }
+        let phase = std::mem::replace(&mut self.phase, Phase::Finished);
+        if self.follower.row.is_empty() {
+            return;
+        }
+        match phase {
+            Phase::Follow(proposal) => self.phase = Phase::Judge(proposal),
+            Phase::Settle(length) => {
+                let before = &self.leader.answer().y;
+                let moved = distance(before, &self.follower.y);
+                if moved > 0.5 * self.follower.tolerance {
+                    self.phase = Phase::Correct(length);
+                } else {
+                    self.leader.confirm(self.answer());
+                    self.propose();
+                    return;
+                }
+            }
+            _ => return,
+        }
+        self.want(self.follower.y.clone());
+    }
+
+    fn want(&mut self, y: Vec<f64>) {
+        self.wanted.clear();
+        self.wanted.extend_from_slice(&self.follower.x);
+        self.wanted.extend(y);
+    }
+
+    fn answer(&self) -> Answer {
+        let Follower { y, row, tolerance, settled, .. } = &self.follower;
+        Answer { y: y.clone(), row: row.clone(), tolerance: *tolerance, settled: *settled }
+    }
+
+    fn judge(&mut self, proposal: Proposal, row: &[f64]) {
+        let better = self.leader.judge(&proposal, self.answer(), row);
+        if self.leader.answers.is_empty() {
+            return;
+        }
+        if better { self.propose() } else { self.settle_or_go_on(proposal.length) }
+    }
+
+    /// Settles the base to the present tolerance if it was not judged with it.
+    fn settle_or_go_on(&mut self, length: f64) {
+        let tolerance = tolerance(length);
+        let Answer { y, row, tolerance: old, .. } = self.leader.answer().clone();
+        if old <= 1.01 * tolerance {
+            self.propose();
+            return;
+        }
+        let radius = 4.0 * tolerance.max(0.1 * old);
+        self.follower = Follower::new(self.leader.x().to_vec(), y, row, radius, tolerance, EFFORT.1);
+        self.phase = Phase::Settle(length);
+        self.follow();
+    }
+
+    /// The leader's next point and the start of its follower, or the end.
+    fn propose(&mut self) {
+        let Some(proposal) = self.leader.propose() else {
+            self.phase = Phase::Finished;
+            return;
+        };
+        let y = self.predict(&proposal);
+        let tolerance = tolerance(proposal.length);
+        let radius = (0.5 * proposal.length).max(4.0 * tolerance);
+        self.follower = Follower::new(proposal.x.clone(), y.clone(), Vec::new(), radius, tolerance, EFFORT.1);
+        self.phase = Phase::Follow(proposal);
+        self.want(y);
+    }
+
+    /// The follower's answer at a proposed x as the joint model around the base predicts it.
+    fn predict(&mut self, proposal: &Proposal) -> Vec<f64> {
+        let Answer { y, row, .. } = self.leader.answer().clone();
+        let x = self.leader.x().to_vec();
+        let model = self.knowledge.model(&[&x[..], &y[..]].concat(), &row);
+        let mut start: Vec<f64> = proposal.x.iter().zip(&x).map(|(a, b)| a - b).collect();
+        start.resize(self.dim(), 0.0);
+        let region = Region {
+            from: x.len(),
+            radius: 2.0 * proposal.length + 1e-6,
+            low: y.iter().map(|y| -y).collect(),
+            high: y.iter().map(|y| 1.0 - y).collect(),
+        };
+        let merit = &self.knowledge.merit;
+        let step = step::minimise(&model, &region, merit.constraints(&row), &start, merit.multipliers());
+        y.iter().zip(&step.z[x.len()..]).map(|(y, s)| (y + s).clamp(0.0, 1.0)).collect()
+    }
+
+    /// The best point, once F was evaluated anywhere.
+    pub fn incumbent(&self) -> Option<Incumbent> {
+        let leader = &self.leader;
+        let answer = leader.answers.get(leader.base)?;
+        let point = self.from_unit(&[leader.x(), &answer.y[..]].concat());
+        let (x, y) = point.split_at(self.upper_bounds.len());
+        Some(Incumbent {
+            x: x.to_vec(),
+            y: y.to_vec(),
+            upper: leader.archive.row(leader.base).to_vec(),
+            lower: answer.row.clone(),
+            settled: answer.settled,
+        })
+    }
+}
+
+/// Accuracy of the follower's answer that a step of this length needs.
+fn tolerance(length: f64) -> f64 {
+    (0.1 * length).max(FINEST)
+}
+
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
+}

@@ -1,0 +1,74 @@
+//! Evaluated points of one kind, and the sample of them that a local model is fitted to.
+
+use crate::jq::process::Sample;
+use serde::{Deserialize, Serialize};
+
+/// Points whose value exceeds the centre's by more than this many times the (dim+2)-th smallest
+/// difference are left out: poles would bend the whole model.
+const POLE: f64 = 100.0;
+
+/// Points with a row of values each: the objective, then the constraints.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Archive {
+    dim: usize,
+    outputs: usize,
+    points: Vec<f64>,
+    values: Vec<f64>,
+}
+
+impl Archive {
+    pub(crate) fn new(dim: usize, outputs: usize) -> Self {
+        Archive { dim, outputs, points: Vec::new(), values: Vec::new() }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.values.len() / self.outputs
+    }
+
+    /// Appends a point unless something about it is not finite.
+    pub(crate) fn push(&mut self, point: &[f64], row: &[f64]) -> bool {
+        let sound = point.iter().chain(row).all(|v| v.is_finite());
+        if sound {
+            self.points.extend_from_slice(point);
+            self.values.extend_from_slice(row);
+        }
+        sound
+    }
+
+    pub(crate) fn point(&self, index: usize) -> &[f64] {
+        &self.points[index * self.dim..(index + 1) * self.dim]
+    }
+
+    pub(crate) fn row(&self, index: usize) -> &[f64] {
+        &self.values[index * self.outputs..(index + 1) * self.outputs]
+    }
+
+    pub(crate) fn set_row(&mut self, index: usize, row: &[f64]) {
+        self.values[index * self.outputs..(index + 1) * self.outputs].copy_from_slice(row);
+    }
+
+    /// The points nearest to `centre` (distances in units of `lengths`), at most `limit`, as
+    /// differences to it.
+    pub(crate) fn around(&self, centre: &[f64], row: &[f64], lengths: &[f64], limit: usize) -> Sample {
+        let distance = |p: &[f64]| -> f64 {
+            p.iter().zip(centre).zip(lengths).map(|((p, c), l)| ((p - c) / l) * ((p - c) / l)).sum()
+        };
+        let mut near: Vec<(f64, usize)> =
+            self.points.chunks_exact(self.dim).map(distance).zip(0..).filter(|(d, _)| *d > 1e-24).collect();
+        near.sort_by(|a, b| a.0.total_cmp(&b.0));
+        near.truncate(limit);
+        let rise = |index: usize| self.values[index * self.outputs] - row[0];
+        let mut rises: Vec<f64> = near.iter().map(|(_, i)| rise(*i).abs()).collect();
+        rises.sort_by(f64::total_cmp);
+        let cut = rises.get(self.dim + 1).or(rises.get(self.dim)).map_or(f64::INFINITY, |r| POLE * r);
+        near.retain(|(_, i)| rise(*i) <= cut);
+        let mut sample = Sample { len: near.len(), ..Sample::default() };
+        for (_, i) in &near {
+            sample.points.extend(self.point(*i).iter().zip(centre).map(|(p, c)| p - c));
+        }
+        for output in 0..self.outputs {
+            sample.values.extend(near.iter().map(|(_, i)| self.values[i * self.outputs + output] - row[output]));
+        }
+        sample
+    }
+}
