@@ -4,8 +4,10 @@
 use anyhow::{Context, Result, bail};
 use bilevo::problems::{self, BoxedProblem};
 use bilevo_core::jq::descent::Descent;
-use bilevo_core::problem::{BilevelProblem, Level, Outcome, ProblemSpec};
+use bilevo_core::problem::{Level, ProblemSpec};
 use bilevo_core::rng::{Purpose, Streams};
+use bilevo_core::solved::Tolerances;
+use bilevo_core::{Batch, Replies};
 use std::io::Write;
 use std::time::Instant;
 
@@ -18,7 +20,7 @@ struct Options {
     /// Evaluations of one descent.
     cap: u64,
     /// Upper, lower and violation tolerances; relative for the first two if asked for.
-    tolerances: [f64; 3],
+    tolerances: Tolerances,
     relative: bool,
     each: bool,
 }
@@ -38,7 +40,7 @@ fn main() -> Result<()> {
         seeds: 21,
         budget: 20_000,
         cap: 1000,
-        tolerances: [1e-6, 1e-4, 1e-6],
+        tolerances: Tolerances::default(),
         relative: false,
         each: false,
     };
@@ -51,9 +53,9 @@ fn main() -> Result<()> {
             "--runs" => options.seeds = value()?.parse()?,
             "--budget" => options.budget = value()?.parse()?,
             "--cap" => options.cap = value()?.parse()?,
-            "--upper" => options.tolerances[0] = value()?.parse()?,
-            "--lower" => options.tolerances[1] = value()?.parse()?,
-            "--violation" => options.tolerances[2] = value()?.parse()?,
+            "--upper" => options.tolerances.upper = value()?.parse()?,
+            "--lower" => options.tolerances.lower = value()?.parse()?,
+            "--violation" => options.tolerances.violation = value()?.parse()?,
             "--relative" => options.relative = true,
             "--each" => options.each = true,
             _ if arg.starts_with("--") => bail!("there is no option `{arg}`"),
@@ -119,12 +121,12 @@ fn run(problem: &BoxedProblem, seed: u64, options: &Options) -> Run {
         let before = run.upper + run.lower;
         let mut descent = Descent::new(spec, &start, options.cap);
         while !descent.finished() && !run.solved {
-            step(problem.as_ref(), &mut descent, &mut run);
+            step(problem, &mut descent, &mut run);
             if let Some(best) = descent.incumbent() {
-                let violation =
-                    spec.violation(Level::Upper, &best.upper[1..]) + spec.violation(Level::Lower, &best.lower[1..]);
-                run.last = (best.upper[0], best.lower[0], violation);
-                run.solved = met(spec, best.upper[0], best.lower[0], violation, options);
+                let violations =
+                    [spec.violation(Level::Upper, &best.upper[1..]), spec.violation(Level::Lower, &best.lower[1..])];
+                run.last = (best.upper[0], best.lower[0], violations[0].max(violations[1]));
+                run.solved = met(spec, best.upper[0], best.lower[0], violations, options);
             }
         }
         run.descents.push(run.upper + run.lower - before);
@@ -135,38 +137,34 @@ fn run(problem: &BoxedProblem, seed: u64, options: &Options) -> Run {
     run
 }
 
-/// Whether the known optimum is met.
-fn met(spec: &ProblemSpec, upper: f64, lower: f64, violation: f64, options: &Options) -> bool {
-    let Some(best) = spec.best_known else { return false };
-    let within = |value: f64, target: f64, tolerance: f64| {
-        let scale = if options.relative { target.abs().max(0.1) } else { 1.0 };
-        (value - target).abs() <= tolerance * scale
-    };
-    within(spec.upper.direction.flip(upper), best.upper, options.tolerances[0])
-        && best.lower.is_none_or(|f| within(spec.lower.direction.flip(lower), f, options.tolerances[1]))
-        && violation <= options.tolerances[2]
+/// Whether a known optimum is met.
+fn met(spec: &ProblemSpec, upper: f64, lower: f64, violations: [f64; 2], options: &Options) -> bool {
+    let (upper, lower) = (spec.upper.direction.flip(upper), spec.lower.direction.flip(lower));
+    let scale = |target: f64| if options.relative { target.abs().max(0.1) } else { 1.0 };
+    spec.best_known.iter().any(|best| {
+        let Tolerances { upper: u, lower: l, violation } = options.tolerances;
+        let tolerances =
+            Tolerances { upper: u * scale(best.upper), lower: l * best.lower.map_or(1.0, scale), violation };
+        tolerances.accept(&best.distance(upper, lower), violations)
+    })
 }
 
-/// Evaluates what the descent wants.
-fn step(problem: &(dyn BilevelProblem + Send + Sync), descent: &mut Descent, run: &mut Run) {
+/// Evaluates what the descent asks for.
+fn step(problem: &BoxedProblem, descent: &mut Descent, run: &mut Run) {
     let spec = problem.spec();
-    let (level, m) = (descent.level(), spec.upper.dim());
-    let (mut outcomes, mut values) = (Vec::new(), Vec::new());
-    for point in descent.wanted() {
-        let mut row = Vec::new();
-        let value = problem.evaluate(level, &point[..m], &point[m..], &mut row).unwrap_or(f64::NAN);
-        let sound = value.is_finite() && row.iter().all(|c| c.is_finite());
-        outcomes.push(if sound {
-            Outcome { value: spec.level(level).direction.flip(value), violation: spec.violation(level, &row) }
-        } else {
-            Outcome::FAILED
-        });
-        row.resize(spec.level(level).constraints(), f64::NAN);
-        values.extend(row);
-        match level {
-            Level::Upper => run.upper += 1,
-            Level::Lower => run.lower += 1,
-        }
+    let mut batch = Batch::new(spec);
+    descent.ask(&mut batch, 0);
+    let mut replies = Replies::default();
+    replies.start(spec, batch.level());
+    let mut row = Vec::new();
+    for i in 0..batch.len() {
+        row.clear();
+        let result = problem.evaluate(batch.level(), batch.x(i), batch.y(i), &mut row);
+        replies.push_result(spec, result, &row);
     }
-    descent.tell(&outcomes, &values);
+    match batch.level() {
+        Level::Upper => run.upper += batch.len() as u64,
+        Level::Lower => run.lower += batch.len() as u64,
+    }
+    descent.tell(replies.answers());
 }

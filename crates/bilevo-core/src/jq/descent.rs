@@ -20,6 +20,7 @@ mod leader;
 mod merit;
 
 use super::step::{self, Region};
+use crate::batch::{Answers, Batch};
 use crate::problem::{Level, Outcome, ProblemSpec};
 use archive::Archive;
 use follower::{Follower, Knowledge};
@@ -124,45 +125,42 @@ impl Descent {
         self.spent
     }
 
-    /// The level of the points wanted.
-    pub fn level(&self) -> Level {
+    /// Writes the points to evaluate next into `batch`, numbered from `first_id`; the same ones until
+    /// their answers are told, and none once finished.
+    pub fn ask(&self, batch: &mut Batch, first_id: u64) {
+        batch.start(self.level(), first_id);
+        let m = self.upper_bounds.len();
+        for point in self.wanted.chunks_exact(self.dim()) {
+            let point = self.to_problem(point);
+            batch.push(&point[..m]).copy_from_slice(&point[m..]);
+        }
+    }
+
+    fn level(&self) -> Level {
         match self.phase {
             Phase::Judge(_) | Phase::Correct(_) => Level::Upper,
             _ => Level::Lower,
         }
     }
 
-    /// The points (x, y) to evaluate next, in the problem's own units.
-    pub fn wanted(&self) -> Vec<Vec<f64>> {
-        self.wanted.chunks_exact(self.dim()).map(|p| self.from_unit(p)).collect()
-    }
-
     fn dim(&self) -> usize {
         self.upper_bounds.len() + self.lower_bounds.len()
     }
 
-    fn from_unit(&self, point: &[f64]) -> Vec<f64> {
+    fn to_problem(&self, point: &[f64]) -> Vec<f64> {
         let bounds = self.upper_bounds.iter().chain(&self.lower_bounds);
         point.iter().zip(bounds).map(|(u, (l, h))| (l + (h - l) * u).clamp(*l, *h)).collect()
     }
 
-    /// Takes the outcomes of the wanted points with their constraint values, row after row.
-    pub fn tell(&mut self, outcomes: &[Outcome], constraints: &[f64]) {
+    /// Takes the answers to the points asked for.
+    pub fn tell(&mut self, answers: Answers<'_>) {
         let wanted = std::mem::take(&mut self.wanted);
-        self.spent += outcomes.len() as u64;
-        let width = if outcomes.is_empty() { 0 } else { constraints.len() / outcomes.len() };
-        let rows: Vec<Vec<f64>> = outcomes
-            .iter()
-            .enumerate()
-            .map(|(i, o)| {
-                if o.is_failed() {
-                    return Vec::new();
-                }
-                let mut row = vec![o.value];
-                row.extend_from_slice(&constraints[i * width..(i + 1) * width]);
-                row
-            })
-            .collect();
+        self.spent += answers.outcomes.len() as u64;
+        let row = |(i, outcome): (usize, &Outcome)| match outcome.is_failed() {
+            true => Vec::new(),
+            false => [&[outcome.value], answers.constraints(i)].concat(),
+        };
+        let rows: Vec<Vec<f64>> = answers.outcomes.iter().enumerate().map(row).collect();
         match std::mem::replace(&mut self.phase, Phase::Finished) {
             Phase::Judge(proposal) => self.judge(proposal, rows.first().map_or(&[], |r| r)),
             Phase::Correct(length) => {
@@ -282,11 +280,17 @@ impl Descent {
         y.iter().zip(&step.z[x.len()..]).map(|(y, s)| (y + s).clamp(0.0, 1.0)).collect()
     }
 
+    /// All lower evaluations that did not fail: the point (x, y), then f and the constraint values.
+    pub fn evaluated(&self) -> impl Iterator<Item = (Vec<f64>, &[f64])> {
+        let archive = &self.knowledge.archive;
+        (0..archive.len()).map(|i| (self.to_problem(archive.point(i)), archive.row(i)))
+    }
+
     /// The best point, once F was evaluated anywhere.
     pub fn incumbent(&self) -> Option<Incumbent> {
         let leader = &self.leader;
         let answer = leader.answers.get(leader.base)?;
-        let point = self.from_unit(&[leader.x(), &answer.y[..]].concat());
+        let point = self.to_problem(&[leader.x(), &answer.y[..]].concat());
         let (x, y) = point.split_at(self.upper_bounds.len());
         Some(Incumbent {
             x: x.to_vec(),
@@ -303,6 +307,21 @@ fn tolerance(length: f64) -> f64 {
     (0.1 * length).max(FINEST)
 }
 
+/// The trust radius after a step of a length whose gain was `ratio` times the promised one. It never
+/// shrinks for a step that ended inside.
+fn trust(radius: f64, length: f64, ratio: f64) -> f64 {
+    if ratio > 0.7 && length > 0.9 * radius {
+        (2.5 * radius).min(1.0)
+    } else if ratio >= 0.1 {
+        radius
+    } else {
+        (0.4 * length).min(0.5 * radius)
+    }
+}
+
 fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,8 +15,12 @@ const OUTER: usize = 12;
 const INNER: usize = 40;
 /// Tries to find a damping that makes the function fall.
 const TRIES: usize = 14;
+/// Tries to end a step on the ball.
+const ON_BALL: usize = 20;
 /// A step below this share of the radius ends the inner minimisation.
 const STILL: f64 = 1e-6;
+/// A step below this share of the radius need not make the function fall visibly.
+const FINE: f64 = 1e-3;
 
 /// Where the minimiser is looked for, relative to the model's centre. Variables before `from` stay
 /// as they are in the start point; the ball and the box hold those from `from` on.
@@ -125,6 +129,8 @@ struct Search<'a> {
     trial: Vec<f64>,
     free: Vec<usize>,
     damping: f64,
+    /// Size of the terms of the latest value.
+    magnitude: f64,
 }
 
 impl<'a> Search<'a> {
@@ -155,6 +161,7 @@ impl<'a> Search<'a> {
             trial: start.to_vec(),
             free: Vec::with_capacity(n),
             damping: 0.0,
+            magnitude: 0.0,
         };
         search.project_start();
         search.choose_penalties();
@@ -192,6 +199,7 @@ impl<'a> Search<'a> {
     fn value(&mut self, z: &[f64]) -> f64 {
         self.model.values(z, &mut self.values);
         let mut sum = self.values[0];
+        self.magnitude = sum.abs();
         self.weights[0] = 1.0;
         for (i, (lambda, rho)) in self.multipliers.iter().zip(&self.penalties).enumerate() {
             let c = self.constraints.centre[i] + self.values[i + 1];
@@ -201,6 +209,7 @@ impl<'a> Search<'a> {
             }
             self.weights[i + 1] = force;
             sum += (force * force - lambda * lambda) / (2.0 * rho);
+            self.magnitude += (force * force + lambda * lambda) / (2.0 * rho);
         }
         sum
     }
@@ -265,32 +274,22 @@ impl<'a> Search<'a> {
 
     /// One step that makes the function fall: how far it went and the new value.
     fn newton(&mut self, present: f64, trial: &mut [f64]) -> Option<(f64, f64)> {
-        let (n, from, f) = (self.n, self.region.from, self.free.len());
+        let n = self.n;
         let unit = (0..n)
             .map(|i| self.hessian[i * n + i].abs())
             .fold(1e-300, f64::max)
             .max(0.1 * norm(&self.gradient) / self.region.radius);
         for _ in 0..TRIES {
-            for (row, &i) in self.free.iter().enumerate() {
-                for (column, &j) in self.free.iter().enumerate() {
-                    self.factor[row * f + column] = self.hessian[i * n + j];
-                }
-                self.factor[row * f + row] += self.damping * unit;
-                self.shift[row] = -self.gradient[i];
-            }
-            if !cholesky::factor(f, &mut self.factor[..f * f]) {
+            if !self.aim(self.damping * unit, trial) {
                 self.damping = (4.0 * self.damping).max(1e-4);
                 continue;
             }
-            cholesky::solve(f, &self.factor[..f * f], &mut self.shift[..f]);
-            trial.copy_from_slice(&self.z);
-            for (row, &i) in self.free.iter().enumerate() {
-                trial[from + i] += self.shift[row];
-            }
             self.project(trial);
             let value = self.value(trial);
-            if value < present {
-                let moved = trial.iter().zip(&self.z).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
+            let moved = trial.iter().zip(&self.z).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
+            // Near the minimum the gain drowns in rounding: there Newton's step is right anyway.
+            let rounding = if moved < FINE * self.region.radius { 1e-13 * self.magnitude } else { 0.0 };
+            if value < present + rounding {
                 self.z.copy_from_slice(trial);
                 self.damping = if self.damping < 5e-5 { 0.0 } else { 0.2 * self.damping };
                 return Some((moved, value));
@@ -300,6 +299,57 @@ impl<'a> Search<'a> {
         let z = self.z.clone();
         self.value(&z);
         None
+    }
+
+    /// Newton's point for a damped Hessian, at most on the ball: solves (H + damping) s = -g, and if
+    /// that leads out of the ball, (H + damping + μ) s = -g - μ z with the μ that ends on it.
+    fn aim(&mut self, damping: f64, trial: &mut [f64]) -> bool {
+        let radius = self.region.radius;
+        let Some(mut length) = self.shifted(damping, 0.0, trial) else { return false };
+        if length <= radius {
+            return true;
+        }
+        let diagonal = (0..self.n).map(|i| self.hessian[i * self.n + i].abs()).fold(0.0, f64::max);
+        let (mut low, mut high) = (0.0, damping + diagonal + norm(&self.gradient) / radius);
+        for _ in 0..ON_BALL {
+            let middle = if low == 0.0 { 0.1 * high } else { (low * high).sqrt() };
+            match self.shifted(damping, middle, trial) {
+                Some(reached) => length = reached,
+                None => return false,
+            }
+            if length > radius {
+                low = middle;
+            } else if length < 0.999 * radius {
+                high = middle;
+            } else {
+                break;
+            }
+            if low == 0.0 && high < 1e-12 * diagonal {
+                break;
+            }
+        }
+        true
+    }
+
+    /// Writes z + s into `trial` and returns the length of its moving part.
+    fn shifted(&mut self, damping: f64, ball: f64, trial: &mut [f64]) -> Option<f64> {
+        let (n, from, f) = (self.n, self.region.from, self.free.len());
+        for (row, &i) in self.free.iter().enumerate() {
+            for (column, &j) in self.free.iter().enumerate() {
+                self.factor[row * f + column] = self.hessian[i * n + j];
+            }
+            self.factor[row * f + row] += damping + ball;
+            self.shift[row] = -self.gradient[i] - ball * self.z[from + i];
+        }
+        if !cholesky::factor(f, &mut self.factor[..f * f]) {
+            return None;
+        }
+        cholesky::solve(f, &self.factor[..f * f], &mut self.shift[..f]);
+        trial.copy_from_slice(&self.z);
+        for (row, &i) in self.free.iter().enumerate() {
+            trial[from + i] += self.shift[row];
+        }
+        Some(norm(&trial[from..]))
     }
 
     /// Moves the multipliers; returns how far the constraints are from being met, as a share of
@@ -421,3 +471,6 @@ fn main_direction(n: usize, matrix: &[f64]) -> Vec<f64> {
     let length = norm(&v);
     v.iter().map(|c| c / length).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -25,9 +25,9 @@ impl Archive {
         self.values.len() / self.outputs
     }
 
-    /// Appends a point unless something about it is not finite.
+    /// Appends a point unless its evaluation failed.
     pub(crate) fn push(&mut self, point: &[f64], row: &[f64]) -> bool {
-        let sound = point.iter().chain(row).all(|v| v.is_finite());
+        let sound = row.len() == self.outputs && point.iter().chain(row).all(|v| v.is_finite());
         if sound {
             self.points.extend_from_slice(point);
             self.values.extend_from_slice(row);
@@ -66,8 +66,8 @@ impl Archive {
         for (_, i) in &near {
             sample.points.extend(self.point(*i).iter().zip(centre).map(|(p, c)| p - c));
         }
-        for output in 0..self.outputs {
-            sample.values.extend(near.iter().map(|(_, i)| self.values[i * self.outputs + output] - row[output]));
+        for (output, centre) in row.iter().enumerate() {
+            sample.values.extend(near.iter().map(|(_, i)| self.values[i * self.outputs + output] - centre));
         }
         sample
     }

@@ -2,6 +2,7 @@
 
 use super::archive::Archive;
 use super::merit::Merit;
+use super::trust;
 use crate::jq::process::Process;
 use crate::jq::step::{self, Region};
 use serde::{Deserialize, Serialize};
@@ -63,12 +64,7 @@ impl Follower {
             knowledge.merit.of(&self.row) - knowledge.merit.of(row)
         };
         if let Some((length, promise)) = self.expected.take() {
-            let ratio = gain / promise.max(1e-300);
-            if !(ratio >= 0.1) {
-                self.radius = (0.4 * length).min(0.5 * self.radius);
-            } else if ratio > 0.7 && length > 0.9 * self.radius {
-                self.radius = (2.5 * self.radius).min(1.0);
-            }
+            self.radius = trust(self.radius, length, gain / promise.max(1e-300));
         }
         if gain > 0.0 {
             self.y.copy_from_slice(y);

@@ -3,6 +3,7 @@
 use super::archive::Archive;
 use super::follower::GEOMETRY;
 use super::merit::Merit;
+use super::trust;
 use crate::jq::process::Process;
 use crate::jq::step::{self, Region, norm};
 use serde::{Deserialize, Serialize};
@@ -133,12 +134,7 @@ impl Leader {
             _ => self.merit.of(self.archive.row(self.base)) - self.merit.of(row),
         };
         if let Some(promise) = proposal.promise {
-            let ratio = gain / promise.max(1e-300);
-            if !(ratio >= 0.1) {
-                self.radius = (0.4 * proposal.length).min(0.5 * self.radius);
-            } else if ratio > 0.7 && proposal.length > 0.9 * self.radius {
-                self.radius = (2.5 * self.radius).min(1.0);
-            }
+            self.radius = trust(self.radius, proposal.length, gain / promise.max(1e-300));
         }
         let kept = self.archive.push(&proposal.x, row);
         if kept {

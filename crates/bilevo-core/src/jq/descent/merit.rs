@@ -43,12 +43,6 @@ impl Merit {
         }
     }
 
-    /// Largest violation of a row.
-    pub(crate) fn violation(&self, row: &[f64]) -> f64 {
-        let constraints = self.constraints(row);
-        row[1..].iter().enumerate().map(|(i, c)| constraints.excess(i, *c)).fold(0.0, f64::max)
-    }
-
     /// Decrease that a step from a centre with values `row` promises.
     pub(crate) fn predicted(&self, row: &[f64], step: &Step) -> f64 {
         -step.values[0] + self.penalty(row[1..].iter().copied())

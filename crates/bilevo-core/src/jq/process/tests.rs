@@ -1,1 +1,158 @@
-//! Tests.
+use super::*;
+use crate::rng::{Purpose, Streams};
+
+/// Two functions, zero at the origin.
+fn truth(z: &[f64]) -> [f64; 2] {
+    [3.0 * z[0] - z[1] + z[0] * z[2] + 0.5 * z[1].powi(3), libm::sin(z[0] + 2.0 * z[2]) - z[1] * z[1]]
+}
+
+fn sample(len: usize) -> Sample {
+    let mut stream = Streams::new(3).open(Purpose::Start, 0, 0);
+    let points: Vec<f64> = (0..len * 3).map(|_| 0.4 * stream.normal()).collect();
+    let rows: Vec<[f64; 2]> = points.chunks_exact(3).map(truth).collect();
+    let values = (0..2).flat_map(|o| rows.iter().map(move |r| r[o])).collect();
+    Sample { points, values, len }
+}
+
+const LENGTHS: [f64; 3] = [0.3, 0.5, 0.7];
+
+/// The same model from its formulas alone: kernel matrix, Gaussian elimination.
+struct Naive {
+    points: Vec<Vec<f64>>,
+    inverse: Vec<Vec<f64>>,
+}
+
+impl Naive {
+    fn new(sample: &Sample) -> Self {
+        let points: Vec<Vec<f64>> = sample.points.chunks_exact(3).map(<[f64]>::to_vec).collect();
+        let n = points.len();
+        let mut rows: Vec<Vec<f64>> = (0..n)
+            .map(|i| {
+                let mut row: Vec<f64> = (0..n).map(|j| Naive::kernel(&points[i], &points[j])).collect();
+                row[i] *= 1.0 + JITTER;
+                row.extend((0..n).map(|j| f64::from(u8::from(i == j))));
+                row
+            })
+            .collect();
+        for i in 0..n {
+            let pivot = (i..n).max_by(|a, b| rows[*a][i].abs().total_cmp(&rows[*b][i].abs())).unwrap();
+            rows.swap(i, pivot);
+            let scale = rows[i][i];
+            rows[i].iter_mut().for_each(|v| *v /= scale);
+            for k in 0..n {
+                if k != i {
+                    let (factor, row) = (rows[k][i], rows[i].clone());
+                    rows[k].iter_mut().zip(&row).for_each(|(v, r)| *v -= factor * r);
+                }
+            }
+        }
+        Naive { points, inverse: rows.into_iter().map(|r| r[n..].to_vec()).collect() }
+    }
+
+    fn kernel(a: &[f64], b: &[f64]) -> f64 {
+        let s: f64 = (0..3).map(|i| a[i] * b[i] / (LENGTHS[i] * LENGTHS[i])).sum();
+        300.0 * s + 15.0 * s.powi(2) + s.powi(3) / 6.0 + s.powi(4) / 24.0
+    }
+
+    /// K⁻¹ v
+    fn solve(&self, v: &[f64]) -> Vec<f64> {
+        self.inverse.iter().map(|row| dot(row, v)).collect()
+    }
+
+    fn mean(&self, values: &[f64], z: &[f64]) -> f64 {
+        let k: Vec<f64> = self.points.iter().map(|p| Naive::kernel(p, z)).collect();
+        dot(&k, &self.solve(values))
+    }
+}
+
+fn near(a: f64, b: f64, tolerance: f64) {
+    assert!((a - b).abs() <= tolerance * (1.0 + b.abs()), "{a} {b}");
+}
+
+#[test]
+fn agrees_with_the_plain_formulas() {
+    for len in [2, 7, 14] {
+        let sample = sample(len);
+        let (process, naive) = (Process::with_lengths(&sample, 2, &LENGTHS), Naive::new(&sample));
+        let z = [0.1, -0.2, 0.15];
+        let mut values = [0.0; 2];
+        process.values(&z, &mut values);
+        for (o, value) in values.iter().enumerate() {
+            let known = &sample.values[o * len..(o + 1) * len];
+            near(*value, naive.mean(known, &z), 1e-6);
+            near(process.variance(o), dot(known, &naive.solve(known)) / len as f64, 1e-6);
+        }
+        let covariance = process.gradient_covariance(1);
+        for i in 1..3 {
+            for j in 1..3 {
+                let slope = |i: usize| -> Vec<f64> {
+                    naive.points.iter().map(|p| 300.0 * p[i] / (LENGTHS[i] * LENGTHS[i])).collect()
+                };
+                let prior = if i == j { 300.0 / (LENGTHS[i] * LENGTHS[i]) } else { 0.0 };
+                let expected = prior - dot(&slope(i), &naive.solve(&slope(j)));
+                assert!((covariance[(i - 1) * 2 + j - 1] - expected).abs() < 1e-5 * 300.0 / 0.25);
+            }
+        }
+    }
+}
+
+#[test]
+fn goes_through_its_points_and_the_centre() {
+    let sample = sample(12);
+    let process = Process::with_lengths(&sample, 2, &LENGTHS);
+    let mut values = [1.0; 2];
+    process.values(&[0.0; 3], &mut values);
+    assert_eq!(values, [0.0; 2]);
+    for (p, point) in sample.points.chunks_exact(3).enumerate() {
+        process.values(point, &mut values);
+        near(values[0], sample.values[p], 1e-6);
+        near(values[1], sample.values[12 + p], 1e-6);
+    }
+}
+
+#[test]
+fn derivatives_are_those_of_the_values() {
+    let process = Process::with_lengths(&sample(12), 2, &LENGTHS);
+    let (z, h, from) = ([0.2, 0.1, -0.3], 1e-4, 1);
+    let weights = [0.7, -1.3];
+    let at = |steps: &[(usize, f64)]| {
+        let mut point = z;
+        steps.iter().for_each(|(i, by)| point[*i] += by);
+        let mut values = [0.0; 2];
+        process.values(&point, &mut values);
+        values
+    };
+    let (mut gradients, mut hessian) = ([0.0; 4], [0.0; 4]);
+    process.gradients(&z, from, &mut gradients);
+    process.hessian(&z, from, &weights, &mut hessian);
+    for i in 0..2 {
+        let (up, down) = (at(&[(from + i, h)]), at(&[(from + i, -h)]));
+        near(gradients[i], (up[0] - down[0]) / (2.0 * h), 1e-5);
+        near(gradients[2 + i], (up[1] - down[1]) / (2.0 * h), 1e-5);
+        for j in 0..2 {
+            let total = |a: f64, b: f64| dot(&at(&[(from + i, a), (from + j, b)]), &weights);
+            let expected = (total(h, h) - total(h, -h) - total(-h, h) + total(-h, -h)) / (4.0 * h * h);
+            near(hessian[i * 2 + j], expected, 1e-3);
+        }
+    }
+}
+
+#[test]
+fn fits_choose_the_likelier_lengths_and_survive_nothing() {
+    let sample = sample(14);
+    let mut lengths = LENGTHS.to_vec();
+    let before = Process::with_lengths(&sample, 2, &LENGTHS).likelihood;
+    let mut last = before;
+    for tick in 0..6 {
+        let fitted = Process::fit(&sample, 2, &mut lengths, tick);
+        assert!(fitted.likelihood >= last);
+        assert_eq!(fitted.lengths, lengths);
+        last = fitted.likelihood;
+    }
+    assert!(last > before);
+    let empty = Process::fit(&Sample::default(), 2, &mut lengths, 0);
+    let mut values = [1.0; 2];
+    empty.values(&[1.0; 3], &mut values);
+    assert_eq!(values, [0.0; 2]);
+    assert!(empty.gradient_covariance(0).iter().all(|c| c.is_finite()));
+}
