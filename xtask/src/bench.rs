@@ -75,10 +75,10 @@ struct Bench {
 
 impl Bench {
     fn build() -> Result<Bench, String> {
-        succeed(&mut cargo(&["build", "--quiet", "--release", "--locked", "-p", "bilevo-bench"]))?;
+        succeed(&mut cargo(&["build", "--quiet", "--profile", "dist", "--locked", "-p", "bilevo-bench"]))?;
         let this = std::env::current_exe().map_err(|e| e.to_string())?;
         let target = this.ancestors().nth(2).ok_or("no target folder above this program")?;
-        let program = target.join("release").join(format!("bilevo-bench{}", std::env::consts::EXE_SUFFIX));
+        let program = target.join("dist").join(format!("bilevo-bench{}", std::env::consts::EXE_SUFFIX));
         let valgrind = exists("valgrind");
         if !valgrind {
             eprintln!("valgrind is absent: instructions are not counted\nhint: apt-get install -y valgrind");
