@@ -20,7 +20,7 @@ mod worker;
 
 use crate::evaluate::{Evaluator, EvaluatorError};
 use bilevo_core::batch::{Batch, Replies, check_reply};
-use bilevo_core::problem::{Failure, FailureKind, Level, Outcome, ProblemSpec};
+use bilevo_core::problem::{Failure, FailureKind, Level, ProblemSpec};
 use bilevo_problems::program::{Commands, ProgramSpec};
 use guard::Guard;
 use plan::Plan;
@@ -100,11 +100,6 @@ impl Program {
 impl Evaluator for Program {
     fn spec(&self) -> &ProblemSpec {
         &self.spec.problem
-    }
-
-    fn evaluate_again(&mut self, batch: &Batch, index: usize) -> Result<Result<Outcome, Failure>, EvaluatorError> {
-        let _ = (batch, index);
-        Err(EvaluatorError::new("not yet"))
     }
 
     fn evaluate(&mut self, batch: &Batch, replies: &mut Replies) -> Result<(), EvaluatorError> {

@@ -25,10 +25,11 @@ const WATCH: &str = r#"
 trap '' HUP INT QUIT TERM
 groups=
 while read -r line; do groups=$line; done
-for group in $groups; do kill -9 -- "-$group"; done
+for group in $groups; do kill -s KILL -- "-$group"; done
 for round in 1 2 3 4 5; do
-    found=$(grep -lsF -- "$1" /proc/[0-9]*/environ) || break
-    for file in $found; do pid=${file#/proc/}; kill -9 "${pid%/environ}"; done
+    found=$(grep -lsF -e "$1" /proc/[0-9]*/environ)
+    [ -n "$found" ] || break
+    for file in $found; do pid=${file#/proc/}; kill -s KILL "${pid%/environ}"; done
 done
 [ -z "$2" ] || rm -rf -- "$2"
 "#;

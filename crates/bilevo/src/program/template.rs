@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn mistakes_are_named() {
-        assert!(fill("{taxes}").unwrap_err().contains("`tax`"));
+        assert!(fill("{taxx}").unwrap_err().contains("`tax`"));
         assert!(fill("{x3}").is_err() && fill("{x0}").is_err() && fill("{}").is_err());
         for text in ["{tax", "tax}", "{{tax}", "é{"] {
             assert!(fill(text).unwrap_err().contains("without its partner"), "{text}");

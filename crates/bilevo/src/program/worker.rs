@@ -160,7 +160,10 @@ impl Worker {
         let silent = self.process.as_ref().is_some_and(|process| process.output.is_empty());
         let proven = self.proven;
         let end = self.end(GRACE, setting.guard);
-        if let (true, true, Some(job)) = (proven, silent, self.job.take()) {
+        if proven
+            && silent
+            && let Some(job) = self.job.take()
+        {
             // It may have ended before it was asked, which no one can tell apart: only a fresh one
             // can fail this evaluation. So it does not matter when exactly it ended.
             self.begin(job.points, setting)?;
