@@ -1,5 +1,6 @@
 //! Real processes that behave, misbehave and are left behind.
-#![cfg(unix)]
+#![cfg(target_os = "linux")] // the checks for survivors need its `/proc`
+#![allow(clippy::unwrap_used)] // also in what tests share
 
 #[path = "programs/misbehaving.rs"]
 mod misbehaving;

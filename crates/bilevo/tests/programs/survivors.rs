@@ -84,6 +84,7 @@ fn what_a_program_has_started_ends_when_it_ends_itself() {
 /// the background, and waits for an answer that never comes.
 #[test]
 #[ignore = "started by the tests below"]
+#[allow(clippy::print_stdout)] // read by them
 fn run_that_waits() {
     let text = format!(
         "if [ $n = 3 ]; then exec sleep 1000; fi; if [ $n = 1 ]; then {}; else {}; fi",
