@@ -1,11 +1,11 @@
-//! The allocators fed with scripted solutions: odd pools, due trainings, resampling, recall.
+//! The allocators fed with scripted solutions: odd pools, due trainings, resampling.
 #![allow(clippy::unwrap_used, clippy::panic)] // also in what tests share
 
-use bilevo_core::allocate::{Allocation, Allocator, Contrastive, Random, Solved};
-use bilevo_core::config::{AllocatorConfig, TrustRule};
+use bilevo_core::allocate::{Allocation, Allocator, AllocatorSetup, Contrastive, Random, Sampled};
+use bilevo_core::candidate::{Candidate, Solved};
+use bilevo_core::config::AllocatorConfig;
 use bilevo_core::problem::{LevelSpec, Outcome, ProblemSpec};
 use bilevo_core::rng::{Purpose, Stream, Streams};
-use bilevo_core::upper::Candidate;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -17,7 +17,7 @@ fn spec() -> ProblemSpec {
 }
 
 fn allocator(config: &AllocatorConfig) -> Contrastive {
-    Contrastive::new(config, &spec(), POPULATION, Streams::new(1))
+    Contrastive::new(AllocatorSetup { config, spec: &spec(), streams: Streams::new(1) })
 }
 
 fn stream(index: u64) -> Stream {
@@ -29,7 +29,8 @@ fn candidate(x: [f64; 2]) -> Candidate {
 }
 
 fn solved(x: &[f64], upper: Outcome) -> Solved {
-    Solved { x: x.to_vec(), y: vec![0.0; 3], upper, lower: Outcome { value: 0.0, violation: 0.0 }, converged: true }
+    let (y, lower) = (vec![0.0; 3], Outcome { value: 0.0, violation: 0.0 });
+    Solved { x: x.to_vec(), y, upper, upper_constraints: Vec::new(), lower, converged: true }
 }
 
 fn feasible(value: f64) -> Outcome {
@@ -45,7 +46,11 @@ fn allocate(
     let mut candidates = Vec::new();
     for round in 0..10 {
         candidates.extend((0..POPULATION).map(|_| candidate(sample(stream))));
-        let Allocation::Run(run) = allocator.allocate(&candidates, round, stream) else { continue };
+        let Allocation::Run(run) =
+            allocator.allocate(&Sampled { candidates: &candidates, population: POPULATION, round }, stream)
+        else {
+            continue;
+        };
         let mut distinct = run.clone();
         distinct.sort_unstable();
         distinct.dedup();
@@ -86,11 +91,11 @@ fn live(
             })
             .collect();
         allocator.learn(&results);
-        let record = allocator.record();
+        let record = allocator.model_record().unwrap();
         assert!(record.accuracy.is_none_or(|a| (0.0..=1.0).contains(&a)), "{record:?}");
         assert!(record.loss.is_none_or(|l| l.is_finite() && l >= 0.0), "{record:?}");
     }
-    assert!(allocator.summary().0.is_none_or(|a| (0.0..=1.0).contains(&a)));
+    assert!(allocator.model_summary().0.is_none_or(|a| (0.0..=1.0).contains(&a)));
     allocator
 }
 
@@ -100,7 +105,7 @@ fn odd_pools_are_no_trouble() {
     let infeasible = |violation| Outcome { value: 1.0, violation };
     for config in presets() {
         let equal = live(&config, normal, |_, _| feasible(7.0));
-        assert_eq!(equal.summary().0, None, "equal solutions say nothing about a model");
+        assert_eq!(equal.model_summary().0, None, "equal solutions say nothing about a model");
         live(&config, |_| [0.5, -0.5], |number, _| feasible(number as f64));
         live(&config, |_| [0.5, -0.5], |_, _| feasible(1.0));
         live(&config, normal, |_, x| infeasible(1.0 + x[0].abs()));
@@ -108,7 +113,7 @@ fn odd_pools_are_no_trouble() {
         live(&config, normal, |_, x| infeasible(f64::MAX * x[0].abs().clamp(0.1, 1.0)));
         live(&config, normal, |number, x| if number % 3 == 0 { Outcome::FAILED } else { feasible(x[0]) });
         let failed = live(&config, normal, |_, _| Outcome::FAILED);
-        assert_eq!(failed.summary(), (None, 0), "nothing to learn from");
+        assert_eq!(failed.model_summary(), (None, 0), "nothing to learn from");
         live(&config, normal, |number, x| if number > 40 { Outcome::FAILED } else { feasible(x[0]) });
     }
 }
@@ -126,7 +131,8 @@ fn scales_do_not_matter() {
     // With standardised inputs the model is as good at any scale.
     for scale in [1e-300, 1.0, 1e300] {
         let sample = |s: &mut Stream| [scale * (s.uniform() - 0.5), scale * (s.uniform() - 0.5)];
-        let accuracy = live(&AllocatorConfig::windowed(), sample, |_, x| feasible(x[0] / scale)).summary().0.unwrap();
+        let accuracy =
+            live(&AllocatorConfig::windowed(), sample, |_, x| feasible(x[0] / scale)).model_summary().0.unwrap();
         assert!(accuracy > 0.85, "{accuracy} at {scale}");
     }
 }
@@ -199,7 +205,7 @@ fn published_trains_when_pairs_are_ten_times_the_weights_and_starts_anew() {
             assert_eq!(allocator.training_due(), seen == 49, "after {seen}");
         }
         allocator.train(training);
-        assert_eq!(allocator.summary().1, training);
+        assert_eq!(allocator.model_summary().1, training);
     }
 }
 
@@ -215,7 +221,7 @@ fn a_window_trains_from_its_first_full_share_on_in_every_generation() {
             allocator.train(seen);
         }
     }
-    assert_eq!(allocator.summary().1, 45);
+    assert_eq!(allocator.model_summary().1, 45);
 }
 
 #[test]
@@ -227,38 +233,21 @@ fn accuracy_is_judged_before_training() {
         points.map(|x| solved(&x, feasible(sign * x[0]))).collect()
     };
     allocator.learn(&generation(1.0));
-    assert_eq!(allocator.record().accuracy, None, "there was no model yet");
+    assert_eq!(allocator.model_record().unwrap().accuracy, None, "there was no model yet");
     allocator.train(1);
     allocator.learn(&generation(1.0));
-    let right = allocator.record().accuracy.unwrap();
+    let right = allocator.model_record().unwrap().accuracy.unwrap();
     allocator.train(2);
     // The world turns round: the old model is wrong about it, the next one right.
     allocator.learn(&generation(-1.0));
-    let wrong = allocator.record().accuracy.unwrap();
+    let wrong = allocator.model_record().unwrap().accuracy.unwrap();
     allocator.train(3);
     allocator.learn(&generation(-1.0));
-    let again = allocator.record().accuracy.unwrap();
+    let again = allocator.model_record().unwrap().accuracy.unwrap();
     assert!(right > 0.85 && wrong < 0.15 && again > 0.85, "{right} {wrong} {again}");
     // Equal numbers of pairs each time.
-    let mean = allocator.summary().0.unwrap();
+    let mean = allocator.model_summary().0.unwrap();
     assert!((mean - (right + wrong + again) / 3.0).abs() < 1e-12);
-}
-
-#[test]
-fn the_elite_is_recalled_every_so_many_generations_while_the_model_decides() {
-    for recall in [0, 1, 4] {
-        let config = AllocatorConfig { recall, trust: TrustRule::Always, ..AllocatorConfig::windowed() };
-        let mut fresh = allocator(&config);
-        allocate(&mut fresh, &mut stream(1), |s| [s.normal(), s.normal()]);
-        assert!((1..20).all(|g| !fresh.recalls(g)), "there is no model yet");
-        let mut taught = taught(&config);
-        allocate(&mut taught, &mut stream(1), |s| [s.normal(), s.normal()]);
-        assert!(taught.record().in_charge);
-        for generation in 1..20 {
-            let expected = recall > 0 && generation % recall == 0;
-            assert_eq!(taught.recalls(generation as u64), expected, "generation {generation}, every {recall}");
-        }
-    }
 }
 
 #[test]
@@ -286,7 +275,10 @@ proptest! {
     #[test]
     fn a_random_share_is_distinct_and_at_least_two(share in 0.01_f64..1.0, population in 4_usize..40, seed in 0_u64..99) {
         let candidates = vec![candidate([0.0, 0.0]); population];
-        let Allocation::Run(run) = Random::new(share, population).allocate(&candidates, 0, &mut stream(seed)) else {
+        let config = AllocatorConfig { keep: share, ..AllocatorConfig::default() };
+        let mut random = Random::new(AllocatorSetup { config: &config, spec: &spec(), streams: Streams::new(1) });
+        let sampled = Sampled { candidates: &candidates, population, round: 0 };
+        let Allocation::Run(run) = random.allocate(&sampled, &mut stream(seed)) else {
             return Err(TestCaseError::fail("a random allocator needs no second sampling"));
         };
         prop_assert!(run.windows(2).all(|w| w[0] < w[1]), "sorted, so distinct: {run:?}");

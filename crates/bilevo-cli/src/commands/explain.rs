@@ -77,7 +77,7 @@ fn steps(config: &Config) -> Vec<String> {
     });
     steps.push("Evaluate the upper level once for each candidate with its follower's answer.".into());
     steps.push("Refine the best candidate or the elite by another lower search.".into());
-    let recall = match (config.allocator.kind, config.allocator.recall) {
+    let recall = match (config.allocator.kind, config.upper.recall) {
         (AllocatorKind::Contrastive, 1) => " The elite joins them.".into(),
         (AllocatorKind::Contrastive, every @ 2..) => format!(" The elite joins them every {every} generations."),
         _ => String::new(),

@@ -1,0 +1,98 @@
+//! Allocators: which candidates of a generation get a lower search.
+//!
+//! Once in every generation the engine samples candidates and asks the allocator, which may ask for
+//! more candidates a bounded number of times. After the upper evaluations it learns from what is
+//! now known. Skipped candidates never enter an update with invented values.
+
+mod all;
+pub mod contrastive;
+mod random;
+
+pub use all::All;
+pub use contrastive::Contrastive;
+pub use random::Random;
+
+use crate::candidate::{Candidate, Solved};
+use crate::config::AllocatorConfig;
+use crate::family::family;
+use crate::problem::ProblemSpec;
+use crate::record::ModelRecord;
+use crate::rng::{Stream, Streams};
+
+/// What an allocator is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct AllocatorSetup<'a> {
+    /// The problem.
+    pub spec: &'a ProblemSpec,
+    /// Its settings.
+    pub config: &'a AllocatorConfig,
+    /// Randomness of trainings.
+    pub streams: Streams,
+}
+
+/// The candidates of a generation so far.
+#[derive(Clone, Copy, Debug)]
+pub struct Sampled<'a> {
+    /// All samplings of this generation, one behind the other.
+    pub candidates: &'a [Candidate],
+    /// Candidates in one sampling.
+    pub population: usize,
+    /// Samplings before the latest one.
+    pub round: usize,
+}
+
+/// The allocator's answer to a set of candidates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Allocation {
+    /// Run lower searches for these, by index.
+    Run(Vec<usize>),
+    /// Sample another population first.
+    Resample,
+}
+
+/// Chooses candidates and learns from solved ones. One with a model also says when it has to be
+/// trained, so that a run can time it.
+pub trait Allocator {
+    /// Chooses among the candidates.
+    fn allocate(&mut self, sampled: &Sampled<'_>, stream: &mut Stream) -> Allocation;
+
+    /// Takes notice of the solved candidates of a generation.
+    fn learn(&mut self, _solved: &[Solved]) {}
+
+    /// Whether a training is due before the next generation.
+    fn training_due(&self) -> bool {
+        false
+    }
+
+    /// Does the training that is due.
+    fn train(&mut self, _generation: u64) {}
+
+    /// Mean accuracy of the model over the run, and the number of trainings.
+    fn model_summary(&self) -> (Option<f64>, u64) {
+        (None, 0)
+    }
+
+    /// The model in the present generation.
+    fn model_record(&self) -> Option<ModelRecord> {
+        None
+    }
+}
+
+family! {
+    /// The allocator, by name.
+    kind AllocatorKind, default All;
+    /// The allocators as serialisable state.
+    state AllocatorState: Allocator, from AllocatorSetup<'_>, facts ();
+
+    /// A lower search for every candidate.
+    All,
+    /// A random share of the candidates.
+    Random,
+    /// The share a learned ranking finds most promising.
+    Contrastive,
+}
+
+/// Number of candidates kept out of `population`: at least two, since one alone shows no direction.
+pub(crate) fn kept(share: f64, population: usize) -> usize {
+    (libm::round(share * population as f64) as usize).clamp(2, population.max(2))
+}

@@ -1,0 +1,24 @@
+//! A lower search for every candidate: what savings are measured against.
+
+use super::{Allocation, Allocator, AllocatorSetup, Sampled};
+use crate::rng::Stream;
+use serde::{Deserialize, Serialize};
+
+/// Keeps everybody.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct All;
+
+impl All {
+    pub(super) const FACTS: () = ();
+
+    /// The allocator.
+    pub fn new(_setup: AllocatorSetup<'_>) -> Self {
+        All
+    }
+}
+
+impl Allocator for All {
+    fn allocate(&mut self, sampled: &Sampled<'_>, _stream: &mut Stream) -> Allocation {
+        Allocation::Run((0..sampled.candidates.len()).collect())
+    }
+}

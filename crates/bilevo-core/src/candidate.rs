@@ -1,0 +1,56 @@
+//! A leader's decision before and after its lower search.
+
+use crate::problem::{LowerConstraints, Outcome, ProblemSpec};
+use crate::record::Solution;
+use serde::{Deserialize, Serialize};
+
+/// A leader's decision that may get a lower search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// The decision.
+    pub x: Vec<f64>,
+    /// The answer the upper level expects.
+    pub guess: Vec<f64>,
+}
+
+/// A leader's decision with the follower's answer and what both are worth to the engine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Solved {
+    /// The decision.
+    pub x: Vec<f64>,
+    /// The answer.
+    pub y: Vec<f64>,
+    /// F and the violation that counts at the upper level.
+    pub upper: Outcome,
+    /// Values of the upper constraints.
+    pub upper_constraints: Vec<f64>,
+    /// f and the violation of the lower constraints.
+    pub lower: Outcome,
+    /// Whether the lower search had settled.
+    pub converged: bool,
+}
+
+impl Solved {
+    /// Takes notice of the upper evaluation.
+    pub fn judge(&mut self, spec: &ProblemSpec, upper: &Outcome, constraints: &[f64]) {
+        let added = match spec.lower_constraints {
+            LowerConstraints::Shared => 0.0,
+            LowerConstraints::Added => self.lower.violation,
+        };
+        self.upper = Outcome { value: upper.value, violation: upper.violation + added };
+        self.upper_constraints.clear();
+        self.upper_constraints.extend_from_slice(constraints);
+    }
+
+    /// As the problem states it: in its own direction.
+    pub fn as_seen(&self, spec: &ProblemSpec) -> Solution {
+        Solution {
+            x: self.x.clone(),
+            y: self.y.clone(),
+            upper_value: spec.upper.direction.flip(self.upper.value),
+            lower_value: spec.lower.direction.flip(self.lower.value),
+            upper_violation: self.upper.violation,
+            lower_violation: self.lower.violation,
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Lower searches: given a set of leader's decisions, find the follower's answers.
+//!
+//! A search always works on the whole set of tasks, because most published ones let tasks learn
+//! from each other; an independent search is the set form without exchange. Every round asks for
+//! the next points of all open tasks together, so there is parallel work in a batch.
+
+mod collaborative;
+mod independent;
+mod multiobjective;
+mod neighbours;
+mod task;
+mod transfer_cma;
+mod transfer_de;
+
+pub use independent::Independent;
+pub use task::{LowerAnswer, LowerRules};
+
+use crate::batch::{Answers, Batch};
+use crate::cma::Cma;
+use crate::family::family;
+use crate::rng::{Purpose, Streams};
+use collaborative::Collaborative;
+use multiobjective::Multiobjective;
+use transfer_cma::TransferCma;
+use transfer_de::TransferDe;
+
+/// Where a search gets its randomness from: one stream for each task.
+#[derive(Clone, Copy, Debug)]
+pub struct SearchStreams {
+    /// Streams of the run.
+    pub streams: Streams,
+    /// Purpose of the task streams.
+    pub purpose: Purpose,
+    /// Upper generation.
+    pub generation: u64,
+}
+
+impl SearchStreams {
+    fn task(&self, index: usize) -> crate::rng::Stream {
+        self.streams.open(self.purpose, self.generation, index as u64)
+    }
+}
+
+/// One lower search to be done.
+#[derive(Clone, Copy, Debug)]
+pub struct LowerTask<'a> {
+    /// The leader's decision.
+    pub x: &'a [f64],
+    /// The answer the upper level expects.
+    pub guess: &'a [f64],
+    /// Where to start from.
+    pub start: &'a Cma,
+}
+
+/// What a search says about its sizes; what is absent follows from the dimension and the budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LowerFacts {
+    /// Points of a task in a generation.
+    pub population: Option<usize>,
+    /// Smallest and largest population it can work with.
+    pub populations: (usize, usize),
+    /// Generations of a task at most.
+    pub generations: Option<usize>,
+    /// Whether tasks learn from their neighbours.
+    pub exchanges: bool,
+}
+
+impl LowerFacts {
+    /// A search that leaves its sizes to the dimension and the budget.
+    pub const USUAL: LowerFacts =
+        LowerFacts { population: None, populations: (4, usize::MAX), generations: None, exchanges: true };
+}
+
+/// A search over a set of tasks.
+pub trait LowerSearch {
+    /// Starts on new tasks, forgetting the old ones; `metric` says which decisions are near.
+    fn open(&mut self, tasks: &[LowerTask<'_>], metric: &Cma, streams: SearchStreams);
+
+    /// Appends the next points of all open tasks; none when the search is over.
+    fn ask(&mut self, batch: &mut Batch);
+
+    /// Takes outcomes and constraint values of the points of the last `ask`, in order.
+    fn tell(&mut self, batch: &Batch, answers: Answers<'_>);
+
+    /// The answers so far, task by task.
+    fn answers(&self) -> Vec<LowerAnswer>;
+}
+
+family! {
+    /// The lower search, by name.
+    kind LowerKind, default Independent;
+    /// The lower searches as serialisable state.
+    state LowerState: LowerSearch, from LowerRules, facts LowerFacts;
+
+    /// One CMA-ES for each task (BL-CMA-ES).
+    Independent,
+    /// CMA-ES for each task in lockstep, with transfer between neighbours (TLEA-CMA-ES).
+    TransferCma,
+    /// Success-history DE for each task in lockstep, with transfer between neighbours (TLEA-DE).
+    TransferDe,
+    /// All tasks as one multiobjective problem (MOTEA, reconstructed).
+    Multiobjective,
+    /// One solution for each task, all of them collaborating (BOC, reconstructed).
+    Collaborative,
+}
+
+#[cfg(test)]
+mod tests;

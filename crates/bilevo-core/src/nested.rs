@@ -1,0 +1,232 @@
+//! One generation of a nested search: every decision that is taken up gets a lower search of its own.
+//!
+//! sample -> allocate -> lower searches -> upper evaluation -> refine -> update -> learn
+//!
+//! Source: the common skeleton of BL-CMA-ES (He et al., 2018) and TLEA (Chen et al., 2021).
+
+use crate::allocate::{Allocation, AllocatorSetup, AllocatorState, Sampled};
+use crate::batch::{Answers, Batch};
+use crate::candidate::{Candidate, Solved};
+use crate::engine::{Outlook, Readings, RunView, Scheme, SchemeSetup};
+use crate::lower::{LowerAnswer, LowerRules, LowerState};
+use crate::order;
+use crate::problem::{Level, Outcome, ProblemSpec};
+use crate::record::StopReason;
+use crate::refine::{Refinement, Refiner};
+use crate::rng::Purpose;
+use crate::upper::{Findings, UpperSetup, UpperState};
+use serde::{Deserialize, Serialize};
+
+/// The state of a nested search.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Nested {
+    upper: UpperState,
+    allocator: AllocatorState,
+    lower: LowerState,
+    refiner: Refiner,
+    phase: Phase,
+}
+
+/// Where in a generation the run stands, with what is known there.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+enum Phase {
+    /// Between two generations.
+    #[default]
+    Between,
+    /// Lower searches for these candidates.
+    Lower(Vec<Candidate>),
+    /// Upper evaluation of their answers.
+    Upper(Vec<Solved>),
+    /// Lower search for the solution to refine.
+    RefineLower(Evaluated, Refinement),
+    /// Upper evaluation of the refined answer.
+    RefineUpper(Evaluated, Refinement),
+    /// All evaluations of the generation are done.
+    Done(Evaluated),
+}
+
+/// The candidates of a generation that were searched and evaluated.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Evaluated {
+    pub(crate) solved: Vec<Solved>,
+    /// The best of them before refinement; none if all failed.
+    pub(crate) best: Option<usize>,
+}
+
+impl Nested {
+    /// A search that has seen nothing yet.
+    pub(crate) fn new(setup: SchemeSetup<'_>) -> Self {
+        let SchemeSetup { spec, config, settings, streams } = setup;
+        let start = &mut streams.open(Purpose::Start, 0, 0);
+        let upper = UpperSetup { spec, config: &config.upper, population: settings.population, start };
+        let allocator = AllocatorSetup { spec, config: &config.allocator, streams };
+        Nested {
+            upper: UpperState::new(config.upper.kind, upper),
+            allocator: AllocatorState::new(config.allocator.kind, allocator),
+            lower: LowerState::new(config.lower.kind, LowerRules::new(spec, &config.lower, settings)),
+            refiner: Refiner::new(spec, config, settings),
+            phase: Phase::Between,
+        }
+    }
+
+    /// Samples candidates until the allocator has chosen among them.
+    fn choose(&mut self, run: &mut RunView<'_>) -> Vec<Candidate> {
+        let population = self.upper.population();
+        let mut candidates = Vec::new();
+        let mut round = 0;
+        let chosen = loop {
+            candidates.extend(self.upper.sample(&mut run.stream(Purpose::Sample, round as u64)));
+            let sampled = Sampled { candidates: &candidates, population, round };
+            match self.allocator.allocate(&sampled, &mut run.stream(Purpose::Allocate, round as u64)) {
+                Allocation::Run(chosen) => break chosen,
+                Allocation::Resample => round += 1,
+            }
+        };
+        run.searches.run += chosen.len() as u64;
+        run.searches.skipped += population.saturating_sub(chosen.len()) as u64;
+        run.searches.resampled += (round * population) as u64;
+        chosen.iter().map(|&index| candidates[index].clone()).collect()
+    }
+
+    /// The next round of the lower searches, or the upper evaluation of their answers.
+    fn ask_lower(&mut self, running: Vec<Candidate>, run: &mut RunView<'_>) {
+        run.ask(Level::Lower);
+        if !run.lower_budget_is_spent {
+            self.lower.ask(run.batch);
+        }
+        self.phase = if run.batch.is_empty() {
+            let solved: Vec<Solved> = running.into_iter().zip(self.lower.answers()).map(answered).collect();
+            run.ask_upper(&solved);
+            Phase::Upper(solved)
+        } else {
+            Phase::Lower(running)
+        };
+    }
+
+    /// Opens the refinement of the best candidate or the elite.
+    fn refine(&mut self, evaluated: Evaluated, run: &mut RunView<'_>) {
+        match self.refiner.open(&evaluated, run, &mut self.upper) {
+            Some(refinement) => self.ask_refinement(evaluated, refinement, run),
+            None => self.phase = Phase::Done(evaluated),
+        }
+    }
+
+    /// The next round of the refining search; at its end, an upper evaluation if the answer is worth
+    /// one.
+    fn ask_refinement(&mut self, mut evaluated: Evaluated, mut refinement: Refinement, run: &mut RunView<'_>) {
+        run.ask(Level::Lower);
+        if !run.lower_budget_is_spent {
+            self.refiner.ask(run.batch);
+        }
+        self.phase = if !run.batch.is_empty() {
+            Phase::RefineLower(evaluated, refinement)
+        } else if self.refiner.improve(&mut refinement) {
+            run.ask_upper(std::slice::from_ref(&refinement.target));
+            Phase::RefineUpper(evaluated, refinement)
+        } else {
+            refinement.settle(&mut evaluated, run.elite);
+            Phase::Done(evaluated)
+        };
+    }
+}
+
+impl Scheme for Nested {
+    fn open(&mut self, run: &mut RunView<'_>) {
+        let running = self.choose(run);
+        let prior = self.upper.lower_prior(&running);
+        self.lower.open(&prior.tasks(&running), &prior.metric, run.search_streams(Purpose::Lower));
+        self.ask_lower(running, run);
+    }
+
+    fn tell(&mut self, batch: &Batch, answers: Answers<'_>, run: &mut RunView<'_>) {
+        match std::mem::take(&mut self.phase) {
+            Phase::Lower(running) => {
+                self.lower.tell(batch, answers);
+                self.ask_lower(running, run);
+            }
+            Phase::Upper(solved) => {
+                let evaluated = Evaluated::new(solved, answers, run.spec);
+                self.refine(evaluated, run);
+            }
+            Phase::RefineLower(evaluated, refinement) => {
+                self.refiner.tell(batch, answers);
+                self.ask_refinement(evaluated, refinement, run);
+            }
+            Phase::RefineUpper(mut evaluated, mut refinement) => {
+                refinement.judge(answers, &evaluated, run);
+                refinement.settle(&mut evaluated, run.elite);
+                self.phase = Phase::Done(evaluated);
+            }
+            phase @ (Phase::Between | Phase::Done(_)) => self.phase = phase,
+        }
+    }
+
+    fn close(&mut self, run: &mut RunView<'_>) -> Outlook {
+        let evaluated = match std::mem::take(&mut self.phase) {
+            Phase::Done(evaluated) => evaluated,
+            _ => Evaluated::default(),
+        };
+        let (generation, population) = (run.generation, self.upper.population());
+        let findings = Findings { generation, population, solved: &evaluated.solved, elite: run.elite.as_ref() };
+        self.upper.update(&findings);
+        self.allocator.learn(&evaluated.solved);
+        Outlook {
+            all_failed: evaluated.solved.iter().all(|s| s.upper.is_failed()),
+            best: evaluated.best.map(|index| evaluated.solved[index].clone()),
+            stop: self.upper.is_collapsed().then_some(StopReason::Collapsed),
+        }
+    }
+
+    fn is_refining(&self) -> bool {
+        matches!(self.phase, Phase::RefineLower(..))
+    }
+
+    fn training_due(&self) -> bool {
+        self.allocator.training_due()
+    }
+
+    fn train(&mut self, generation: u64) {
+        self.allocator.train(generation);
+    }
+
+    fn model_summary(&self) -> (Option<f64>, u64) {
+        self.allocator.model_summary()
+    }
+
+    fn readings(&self) -> Readings {
+        Readings {
+            step_size: self.upper.step_size(),
+            axis_ratio: self.upper.axis_ratio(),
+            model: self.allocator.model_record(),
+        }
+    }
+}
+
+/// A candidate with its follower's answer, not yet evaluated at the upper level.
+fn answered((candidate, answer): (Candidate, LowerAnswer)) -> Solved {
+    Solved {
+        x: candidate.x,
+        y: answer.y,
+        upper: Outcome::FAILED,
+        upper_constraints: Vec::new(),
+        lower: answer.outcome,
+        converged: answer.converged,
+    }
+}
+
+impl Evaluated {
+    fn new(mut solved: Vec<Solved>, answers: Answers<'_>, spec: &ProblemSpec) -> Self {
+        for (index, (solved, outcome)) in solved.iter_mut().zip(answers.outcomes).enumerate() {
+            solved.judge(spec, outcome, answers.constraints(index));
+        }
+        Evaluated { best: best(&solved), solved }
+    }
+}
+
+/// The best-ranked candidate among those whose lower search settled; among all if none did.
+fn best(solved: &[Solved]) -> Option<usize> {
+    let anybody = solved.iter().any(|s| s.converged);
+    let eligible = (0..solved.len()).filter(|&i| solved[i].converged || !anybody);
+    let best = eligible.min_by(|&i, &j| order::compare(&solved[i].upper, &solved[j].upper));
+    best.filter(|&index| !solved[index].upper.is_failed())
+}

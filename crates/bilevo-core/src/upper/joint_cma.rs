@@ -1,0 +1,219 @@
+//! CMA-ES on the joint vector (x, y).
+//!
+//! It samples candidates (a decision x and a guess of the answer y), hands the lower part of its
+//! distribution down to the lower searches, and moves towards the best solved candidates.
+//!
+//! *Recall*: every so many generations (`upper.recall`) the elite joins the parents, if it is better
+//! than all of them. It applies to generations in which candidates were skipped: a small generation
+//! may wander off from an elite it once found, a full one has parents enough. Recall costs no
+//! evaluation.
+//!
+//! Randomness: `Purpose::Start` once, `Purpose::Sample` for every sampling round.
+//! Source: He et al., 2018 (BL-CMA-ES), upper level.
+
+use super::{Findings, LowerPrior, UpperSetup, UpperStrategy};
+use crate::candidate::{Candidate, Solved};
+use crate::cma::{Cma, CmaParams, Scratch};
+use crate::order::{self, ConstraintRule};
+use crate::problem::Outcome;
+use crate::rng::Stream;
+use serde::{Deserialize, Serialize};
+
+/// State of the strategy.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct JointCma {
+    cma: Cma,
+    params: CmaParams,
+    bounds: Vec<(f64, f64)>,
+    upper_dim: usize,
+    constraint_rule: ConstraintRule,
+    recall: u64,
+    #[serde(skip)]
+    scratch: Scratch,
+}
+
+impl JointCma {
+    pub(super) const FACTS: () = ();
+
+    /// Starts at a uniform point of the box with a step of `initial_step` median box widths.
+    pub fn new(setup: UpperSetup<'_>) -> Self {
+        let UpperSetup { spec, config, population, start } = setup;
+        let bounds: Vec<(f64, f64)> = spec.upper.bounds.iter().chain(&spec.lower.bounds).copied().collect();
+        let mean = bounds.iter().map(|&(low, high)| low + (high - low) * start.uniform()).collect();
+        let mut widths: Vec<f64> = bounds.iter().map(|&(low, high)| high - low).collect();
+        widths.sort_by(f64::total_cmp);
+        let middle = widths.len() / 2;
+        let median =
+            if widths.len() % 2 == 1 { widths[middle] } else { 0.5 * widths[middle - 1] + 0.5 * widths[middle] };
+        JointCma {
+            cma: Cma::round(mean, config.initial_step * median),
+            params: CmaParams::new(bounds.len(), population),
+            upper_dim: spec.upper.dim(),
+            bounds,
+            constraint_rule: config.constraint_rule,
+            recall: config.recall as u64,
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// The candidates to move towards, best first.
+    fn parents<'a>(&self, findings: &Findings<'a>) -> Vec<&'a Solved> {
+        let mut parents: Vec<&Solved> = findings.solved.iter().filter(|s| !s.upper.is_failed()).collect();
+        if self.recalls(findings) {
+            let unbeaten = |elite: &&Solved| parents.iter().all(|p| order::better(&elite.upper, &p.upper));
+            parents.extend(findings.elite.iter().copied().find(unbeaten));
+        }
+        let outcomes: Vec<Outcome> = parents.iter().map(|s| s.upper).collect();
+        let mut ranking = Vec::new();
+        order::rank(&outcomes, self.constraint_rule, &mut ranking);
+        ranking.iter().map(|&index| parents[index]).collect()
+    }
+
+    /// Whether the elite may join the parents of this generation.
+    fn recalls(&self, findings: &Findings<'_>) -> bool {
+        let skipped = findings.solved.len() < findings.population;
+        skipped && self.recall > 0 && findings.generation.is_multiple_of(self.recall)
+    }
+}
+
+impl UpperStrategy for JointCma {
+    fn population(&self) -> usize {
+        self.params.population
+    }
+
+    fn sample(&mut self, stream: &mut Stream) -> Vec<Candidate> {
+        let mut point = vec![0.0; self.bounds.len()];
+        let draw = |_| {
+            self.cma.sample(stream, &self.bounds, &mut point);
+            let (x, guess) = point.split_at(self.upper_dim);
+            Candidate { x: x.to_vec(), guess: guess.to_vec() }
+        };
+        (0..self.params.population).map(draw).collect()
+    }
+
+    /// The same start for every x, as published.
+    fn lower_prior(&mut self, _candidates: &[Candidate]) -> LowerPrior {
+        let (m, d) = (self.upper_dim, self.bounds.len());
+        let metric = self.cma.marginal(0..m, &mut self.scratch);
+        LowerPrior::shared(self.cma.marginal(m..d, &mut self.scratch), metric)
+    }
+
+    fn update(&mut self, findings: &Findings<'_>) {
+        let parents = self.parents(findings);
+        let points: Vec<Vec<f64>> = parents.iter().map(|s| [&s.x[..], &s.y[..]].concat()).collect();
+        self.cma.update(&self.params, points.iter().map(Vec::as_slice), &mut self.scratch);
+    }
+
+    fn step_size(&self) -> f64 {
+        self.cma.step_size
+    }
+
+    fn axis_ratio(&self) -> f64 {
+        self.cma.axis_ratio()
+    }
+
+    /// The distribution is too small to tell its points apart.
+    fn is_collapsed(&self) -> bool {
+        let reach = |i: usize| self.cma.step_size * self.cma.cov[i * (self.bounds.len() + 1)].sqrt();
+        (0..self.bounds.len()).all(|i| self.cma.mean[i] + 0.1 * reach(i) == self.cma.mean[i])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::UpperConfig;
+    use crate::problem::{LevelSpec, ProblemSpec};
+    use crate::rng::{Purpose, Streams};
+
+    const WIDTHS: [f64; 4] = [1.0, 100.0, 2.0, 4.0];
+
+    fn upper(widths: [f64; 4], recall: usize) -> JointCma {
+        let level = |widths: &[f64]| LevelSpec::boxed(widths.iter().map(|&w| (0.0, w)).collect());
+        let spec = ProblemSpec::new("boxes", level(&widths[..1]), level(&widths[1..]));
+        let config = UpperConfig { recall, ..UpperConfig::default() };
+        JointCma::new(UpperSetup { spec: &spec, config: &config, population: 8, start: &mut stream(0) })
+    }
+
+    fn stream(index: u64) -> Stream {
+        Streams::new(1).open(Purpose::Sample, 1, index)
+    }
+
+    fn solved(x: f64, value: f64) -> Solved {
+        let upper = Outcome { value, violation: 0.0 };
+        let lower = upper;
+        Solved { x: vec![x], y: vec![3.0 * x, x, x], upper, upper_constraints: vec![], lower, converged: true }
+    }
+
+    #[test]
+    fn the_first_step_is_a_share_of_the_median_width() {
+        assert_eq!(upper(WIDTHS, 0).step_size(), 0.3 * 3.0);
+        let mean = upper(WIDTHS, 0).cma.mean;
+        assert!(mean.iter().zip(WIDTHS).all(|(m, w)| (0.0..w).contains(m)));
+    }
+
+    #[test]
+    fn candidates_are_split_and_inside() {
+        let mut upper = upper(WIDTHS, 0);
+        let candidates = upper.sample(&mut stream(1));
+        assert_eq!(candidates.len(), 8);
+        for Candidate { x, guess } in &candidates {
+            assert_eq!((x.len(), guess.len()), (1, 3));
+            assert!((0.0..=1.0).contains(&x[0]) && (0.0..=100.0).contains(&guess[0]));
+        }
+        assert_eq!(candidates, upper.sample(&mut stream(1)));
+        assert_ne!(candidates, upper.sample(&mut stream(2)));
+    }
+
+    #[test]
+    fn the_prior_is_the_distribution_in_two_parts_and_the_same_for_all() {
+        let mut upper = upper(WIDTHS, 0);
+        let all = [solved(0.1, 1.0), solved(0.2, 2.0), solved(0.3, 3.0)];
+        upper.update(&Findings { generation: 1, population: 3, solved: &all, elite: None });
+        let candidates = upper.sample(&mut stream(1));
+        let prior = upper.lower_prior(&candidates);
+        let tasks = prior.tasks(&candidates);
+        assert!(tasks.iter().all(|task| std::ptr::eq(task.start, tasks[0].start)));
+        assert_eq!([&prior.metric.mean[..], &tasks[0].start.mean[..]].concat(), upper.cma.mean);
+        assert_eq!((prior.metric.cov[0], tasks[0].start.cov[0]), (upper.cma.cov[0], upper.cma.cov[5]));
+        let own: Vec<Cma> = (0..8).map(|i| Cma::round(vec![f64::from(i); 3], 1.0)).collect();
+        let each = LowerPrior::each(own, prior.metric.clone());
+        assert_eq!(each.tasks(&candidates)[5].start.mean, [5.0; 3]);
+    }
+
+    #[test]
+    fn the_elite_is_recalled_in_its_generations_when_candidates_were_skipped_and_it_is_unbeaten() {
+        let upper = upper(WIDTHS, 4);
+        let (all, good) = ([solved(0.1, 2.0), solved(0.2, 1.0)], solved(0.9, 0.0));
+        let parents = |upper: &JointCma, generation, population, elite: &Solved| -> Vec<f64> {
+            let findings = Findings { generation, population, solved: &all, elite: Some(elite) };
+            upper.parents(&findings).iter().map(|s| s.x[0]).collect()
+        };
+        assert_eq!(parents(&upper, 8, 3, &good), [0.9, 0.2, 0.1]);
+        assert_eq!(parents(&upper, 7, 3, &good), [0.2, 0.1], "another generation");
+        assert_eq!(parents(&upper, 8, 2, &good), [0.2, 0.1], "nobody was skipped");
+        assert_eq!(parents(&upper, 8, 3, &solved(0.9, 1.0)), [0.2, 0.1], "no better than the best parent");
+        assert_eq!(parents(&self::upper(WIDTHS, 0), 8, 3, &good), [0.2, 0.1], "never asked for");
+    }
+
+    #[test]
+    fn failed_candidates_are_no_parents() {
+        let mut all = [solved(0.1, 2.0), solved(0.2, 1.0)];
+        all[1].upper = Outcome::FAILED;
+        let findings = Findings { generation: 1, population: 2, solved: &all, elite: None };
+        let upper = upper(WIDTHS, 0);
+        assert_eq!(upper.parents(&findings), [&all[0]]);
+    }
+
+    #[test]
+    fn a_distribution_collapses_when_its_points_are_one() {
+        let mut upper = upper([1.0, 1.0, 1.0, 1.0], 0);
+        assert!(!upper.is_collapsed());
+        upper.cma.mean = vec![0.5; 4];
+        upper.cma.step_size = 1e-17;
+        assert!(upper.is_collapsed());
+        // One coordinate that still moves is enough to go on.
+        upper.cma.mean[2] = 0.0;
+        assert!(!upper.is_collapsed());
+    }
+}
