@@ -84,9 +84,9 @@ impl ExpressionProblem {
         self.level(level).program.steps()
     }
 
-    /// The first point that the file calls optimal, if it names one.
-    pub fn optimum(&self) -> Option<(Vec<f64>, Vec<f64>)> {
-        self.points.iter().find_map(|point| point.at.clone())
+    /// The optimal points that the file names.
+    pub fn optima(&self) -> Vec<(Vec<f64>, Vec<f64>)> {
+        self.points.iter().filter_map(|point| point.at.clone()).collect()
     }
 
     pub(crate) fn level(&self, level: Level) -> &Compiled {
