@@ -41,6 +41,8 @@ pub enum Event<'a> {
     GenerationDone {
         /// Its record.
         record: &'a GenerationRecord,
+        /// The engine at its end.
+        engine: &'a Engine,
         /// Wall time of the run so far, earlier sessions included.
         seconds: f64,
     },

@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize, Serializer};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Status {
+    /// It has not ended.
+    Running,
     /// The stop flag was set.
     Interrupted,
     /// The time was up.
@@ -26,6 +28,7 @@ impl std::fmt::Display for Status {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Status::Finished(reason) => reason.fmt(f),
+            Status::Running => f.write_str("still running"),
             Status::Interrupted => f.write_str("interrupted"),
             Status::TimeLimit => f.write_str("time used up"),
             Status::Observer => f.write_str("stopped by an observer"),
@@ -96,7 +99,7 @@ fn with_total<S: Serializer>(counts: &Evaluations, serializer: S) -> Result<S::O
 
 impl RunResult {
     /// The result of `engine` as it stands; the caller knows the times.
-    pub(crate) fn new(id: RunId, engine: &Engine, stop: Status) -> Self {
+    pub fn new(id: RunId, engine: &Engine, stop: Status) -> Self {
         let summary = engine.summary();
         let (x, y, values) = match summary.solution {
             Some(s) => {

@@ -4,6 +4,8 @@
 //! an evaluation that failed under the policy `stop`) leaves the engine where a checkpoint can
 //! take it up again: the open batch is simply asked for once more.
 
+mod by_hand;
+
 use crate::checkpoint::{self, Checkpoint, CheckpointError, Header};
 use crate::evaluate::{Evaluator, EvaluatorError};
 use crate::id::RunId;
@@ -255,7 +257,8 @@ impl<'a, 'o> Session<'a, 'o> {
             let record = guarded(|| self.run.engine.tell(&self.replies))??;
             self.run.seconds = self.seconds_before + self.started.elapsed().as_secs_f64();
             if let Some(record) = record {
-                let event = Event::GenerationDone { record: &record, seconds: self.run.seconds };
+                let (engine, seconds) = (&self.run.engine, self.run.seconds);
+                let event = Event::GenerationDone { record: &record, engine, seconds };
                 self.broken_off |= notify(self.observers, &event);
             }
             self.save_when_due();

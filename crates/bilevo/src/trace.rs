@@ -124,7 +124,7 @@ fn kept_length(file: &File, generations: u64) -> io::Result<Option<u64>> {
 
 impl Observer for TraceWriter {
     fn on(&mut self, event: &Event<'_>) -> ControlFlow<()> {
-        if let Event::GenerationDone { record, seconds } = event
+        if let Event::GenerationDone { record, seconds, .. } = event
             && self.error.is_none()
         {
             self.error = self.write(record, *seconds).err();

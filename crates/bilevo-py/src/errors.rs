@@ -1,0 +1,30 @@
+//! Errors of the Rust side as the exceptions of `bilevo._errors`.
+
+use bilevo::{CheckpointError, ConfigError};
+use pyo3::prelude::*;
+
+/// An exception of a class of `bilevo._errors`.
+pub(crate) fn exception(py: Python<'_>, class: &str, message: impl ToString) -> PyErr {
+    let message = message.to_string();
+    let made = py.import("bilevo._errors").and_then(|module| module.getattr(class)?.call1((message,)));
+    match made {
+        Ok(exception) => PyErr::from_value(exception),
+        Err(error) => error,
+    }
+}
+
+/// Something is wrong with a problem, a method or a setting.
+pub(crate) fn problem(py: Python<'_>, message: impl ToString) -> PyErr {
+    exception(py, "ProblemError", message)
+}
+
+pub(crate) fn config(py: Python<'_>, error: &ConfigError) -> PyErr {
+    // The hints of the command line, in the words of Python.
+    let words = error.to_string();
+    let words = words.replace("`bilevo list methods` shows all", "bilevo.methods() has all");
+    problem(py, words.replace("`bilevo explain METHOD` shows all", "bilevo.explain(method) shows all"))
+}
+
+pub(crate) fn checkpoint(py: Python<'_>, error: &CheckpointError) -> PyErr {
+    exception(py, "CheckpointError", error)
+}

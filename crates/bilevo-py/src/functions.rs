@@ -1,0 +1,167 @@
+//! Python functions as an evaluator of single points and of whole batches.
+
+use crate::call::{self, Points};
+use crate::errors;
+use bilevo::{Batch, Level, ProblemSpec};
+use numpy::{PyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+
+/// Points between two looks for Ctrl-C within a batch.
+const SIGNALS_EVERY: usize = 64;
+
+/// Plain Python functions of both levels.
+#[pyclass(frozen, module = "bilevo._native")]
+pub(crate) struct Functions {
+    pub(crate) spec: ProblemSpec,
+    upper: call::Functions,
+    lower: call::Functions,
+    vectorized: bool,
+}
+
+#[pymethods]
+impl Functions {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        spec: &str,
+        upper: &Bound<'_, PyAny>,
+        lower: &Bound<'_, PyAny>,
+        vectorized: bool,
+    ) -> PyResult<Self> {
+        let spec = crate::run::read_spec(py, spec)?;
+        Ok(Functions { spec, upper: level_functions(upper)?, lower: level_functions(lower)?, vectorized })
+    }
+
+    /// Values, constraint values, and the exceptions of failed points with their index.
+    fn evaluate<'py>(
+        &self,
+        py: Python<'py>,
+        level: &str,
+        x: PyReadonlyArray2<'py, f64>,
+        y: PyReadonlyArray2<'py, f64>,
+    ) -> PyResult<Evaluated<'py>> {
+        let level = read_level(py, level)?;
+        let (x, y) = (x.as_array(), y.as_array());
+        let rows = |array: &numpy::ndarray::ArrayView2<'_, f64>| -> Vec<Vec<f64>> {
+            array.rows().into_iter().map(|row| row.to_vec()).collect()
+        };
+        let (x, y) = (rows(&x), rows(&y));
+        let points = x.iter().zip(&y).map(|(x, y)| (x.as_slice(), y.as_slice()));
+        let batch = Batch::from_points(&self.spec, level, points).map_err(|error| errors::problem(py, error))?;
+        let width = self.spec.level(level).constraints();
+        let (mut values, mut constraints, mut caught) = (Vec::new(), Vec::new(), Vec::new());
+        self.each(py, &batch, |index, answer, row| match answer {
+            Ok(value) => {
+                values.push(value);
+                constraints.extend_from_slice(row);
+            }
+            Err(error) => {
+                values.push(f64::NAN);
+                constraints.resize(values.len() * width, f64::NAN);
+                caught.push((index, error.into_value(py).into_any()));
+            }
+        })?;
+        let constraints = call::two_dimensional(py, batch.len(), &constraints)?;
+        Ok((PyArray1::from_vec(py, values), constraints, caught))
+    }
+}
+
+type Evaluated<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, numpy::PyArray2<f64>>, Vec<(usize, Py<PyAny>)>);
+
+impl Functions {
+    /// Evaluates every point and hands value and constraint values, or the exception, to `take`.
+    ///
+    /// # Errors
+    /// What is not an `Exception` (Ctrl-C, say) ends the whole batch.
+    pub(crate) fn each(
+        &self,
+        py: Python<'_>,
+        batch: &Batch,
+        mut take: impl FnMut(usize, Result<f64, PyErr>, &[f64]),
+    ) -> PyResult<()> {
+        let functions = match batch.level() {
+            Level::Upper => &self.upper,
+            Level::Lower => &self.lower,
+        };
+        if self.vectorized {
+            return each_of_batch(py, functions, batch, take);
+        }
+        let mut constraints = Vec::new();
+        for index in 0..batch.len() {
+            if index % SIGNALS_EVERY == 0 {
+                py.check_signals()?;
+            }
+            constraints.clear();
+            let answer = functions.point(py, batch.x(index), batch.y(index), &mut constraints);
+            if let Err(error) = &answer
+                && !error.is_instance_of::<PyException>(py)
+            {
+                return Err(error.clone_ref(py));
+            }
+            take(index, answer, &constraints);
+        }
+        Ok(())
+    }
+}
+
+/// A whole batch in one call; an exception fails all of its points.
+fn each_of_batch(
+    py: Python<'_>,
+    functions: &call::Functions,
+    batch: &Batch,
+    mut take: impl FnMut(usize, Result<f64, PyErr>, &[f64]),
+) -> PyResult<()> {
+    py.check_signals()?;
+    let n = batch.len();
+    let points = points(batch);
+    match functions.batch(py, &points) {
+        Ok((values, constraints)) => {
+            let width = constraints.len().checked_div(n).unwrap_or(0);
+            for (index, value) in values.into_iter().enumerate() {
+                take(index, Ok(value), &constraints[index * width..(index + 1) * width]);
+            }
+            Ok(())
+        }
+        Err(error) if error.is_instance_of::<PyException>(py) => {
+            (0..n).for_each(|index| take(index, Err(error.clone_ref(py)), &[]));
+            Ok(())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The points of a batch, gathered for arrays.
+pub(crate) fn points(batch: &Batch) -> Points {
+    let indices = || 0..batch.len();
+    Points {
+        len: batch.len(),
+        x: indices().flat_map(|index| batch.x(index)).copied().collect(),
+        y: indices().flat_map(|index| batch.y(index)).copied().collect(),
+    }
+}
+
+/// The functions of one level, from `{"objective": ..., "constraints": [(function, count), ...]}` or
+/// `{"out": method, "inequalities": ..., "equalities": ...}`.
+fn level_functions(given: &Bound<'_, PyAny>) -> PyResult<call::Functions> {
+    if given.contains("out")? {
+        let count = |key| given.get_item(key)?.extract::<usize>();
+        return Ok(call::Functions::Out {
+            method: given.get_item("out")?.unbind(),
+            inequalities: count("inequalities")?,
+            equalities: count("equalities")?,
+        });
+    }
+    Ok(call::Functions::Plain {
+        objective: given.get_item("objective")?.unbind(),
+        constraints: given.get_item("constraints")?.extract()?,
+    })
+}
+
+pub(crate) fn read_level(py: Python<'_>, level: &str) -> PyResult<Level> {
+    match level {
+        "upper" => Ok(Level::Upper),
+        "lower" => Ok(Level::Lower),
+        other => Err(errors::problem(py, format!("there is no level `{other}`\nhint: `upper` or `lower`"))),
+    }
+}

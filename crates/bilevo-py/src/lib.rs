@@ -1,0 +1,63 @@
+//! The native part of the Python package: `bilevo._native`.
+//!
+//! The package itself is written in Python (`python/bilevo`) and checks what users give it. What
+//! has to be fast or shares the engine is here: runs ([`run`]), the calls of Python functions
+//! ([`functions`]), the border between both ([`border`]), and problems that need no Python
+//! ([`source`]). Plain data crosses as JSON, points and values as arrays.
+
+mod border;
+mod call;
+mod errors;
+mod functions;
+mod run;
+mod saved;
+mod source;
+mod told;
+
+use bilevo::{Config, methods};
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::functions::Functions;
+    #[pymodule_export]
+    use super::run::Run;
+    #[pymodule_export]
+    use super::source::Source;
+    #[pymodule_export]
+    use super::{method_name, method_names, method_settings, problem_names};
+
+    /// The version of the native part.
+    #[pymodule_export]
+    const VERSION: &str = bilevo::VERSION;
+}
+
+/// What `auto` stands for.
+const AUTO: &str = "cr-tlea-cma-es";
+
+/// The name of a method by any of its names.
+#[pyfunction]
+fn method_name(py: Python<'_>, name: &str) -> PyResult<String> {
+    let name = if name == "auto" { AUTO } else { name };
+    Config::named(name).map_err(|error| errors::config(py, &error))?;
+    Ok(name.to_string())
+}
+
+/// Every method with a sentence about it.
+#[pyfunction]
+fn method_names() -> Vec<(String, String)> {
+    methods::all().map(|method| (method.name(), method.variant.about.to_string())).collect()
+}
+
+/// The settings of a method with their values, as JSON.
+#[pyfunction]
+fn method_settings(py: Python<'_>, name: &str) -> PyResult<String> {
+    Config::named(name).map(|config| run::json(&config)).map_err(|error| errors::config(py, &error))
+}
+
+/// Every built-in problem.
+#[pyfunction]
+fn problem_names() -> Vec<&'static str> {
+    bilevo::problems::names().collect()
+}

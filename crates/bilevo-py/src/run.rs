@@ -1,0 +1,311 @@
+//! A run as Python holds it: asked and told by hand, or sent off with an evaluator.
+
+use crate::border::{Answering, Border, Caught, Failed, Watcher};
+use crate::call;
+use crate::errors;
+use crate::functions::Functions;
+use crate::source::Source;
+use crate::told::{Answer, Told};
+use bilevo::{
+    AfterFailure, Ask, Config, Engine, FailurePolicy, GenerationRecord, ProblemSpec, Replies, RunError, RunOptions,
+    Saving, checkpoint,
+};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+
+/// A run and what was told of its open batch.
+#[pyclass(frozen, module = "bilevo._native")]
+pub(crate) struct Run {
+    state: Mutex<State>,
+}
+
+struct State {
+    run: bilevo::Run,
+    /// Answers to some points of the open batch.
+    told: Told,
+    /// Finished generations with the wall time at their end.
+    records: Vec<(GenerationRecord, f64)>,
+    replies: Replies,
+}
+
+type Asked<'py> = (String, Bound<'py, PyArray1<u64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
+
+#[pymethods]
+impl Run {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        spec: &str,
+        source: &str,
+        hash: &str,
+        method: &str,
+        seed: u64,
+        settings: Vec<(String, String)>,
+    ) -> PyResult<Self> {
+        Ok(Run::of(start(py, spec, source, hash, method, seed, &settings)?, Told::default(), Vec::new()))
+    }
+
+    /// The run in a checkpoint, which must be the one described by the other arguments.
+    #[staticmethod]
+    #[allow(clippy::too_many_arguments)]
+    fn resume(
+        py: Python<'_>,
+        path: PathBuf,
+        spec: &str,
+        source: &str,
+        hash: &str,
+        method: &str,
+        seed: Option<u64>,
+        settings: Vec<(String, String)>,
+    ) -> PyResult<Self> {
+        let saved = checkpoint::load(&path).map_err(|error| errors::checkpoint(py, &error))?;
+        let seed = seed.unwrap_or(saved.header.id.seed);
+        let wanted = start(py, spec, source, hash, method, seed, &settings)?;
+        let run = bilevo::Run::resume(saved);
+        if run.id() != wanted.id() || run.engine().spec() != wanted.engine().spec() {
+            let message = format!(
+                "the checkpoint `{}` holds another run ({}) than the one to start ({})\n\
+                 hint: give the name of another file, or remove this one",
+                path.display(),
+                run.id(),
+                wanted.id()
+            );
+            return Err(errors::exception(py, "CheckpointError", message));
+        }
+        Ok(Run::of(run, Told::default(), Vec::new()))
+    }
+
+    /// The open batch without the points told already: level, ids, x, y. None when the run is over.
+    fn ask<'py>(&self, py: Python<'py>) -> PyResult<Option<Asked<'py>>> {
+        let mut state = self.lock(py)?;
+        let State { run, told, .. } = &mut *state;
+        let Ask::Evaluate(batch) = py.detach(|| run.ask()).map_err(|error| run_error(py, &error))? else {
+            return Ok(None);
+        };
+        let open: Vec<usize> = (0..batch.len()).filter(|&index| !told.has(index)).collect();
+        let ids = PyArray1::from_iter(py, open.iter().map(|&index| batch.id(index)));
+        let x: Vec<f64> = open.iter().flat_map(|&index| batch.x(index)).copied().collect();
+        let y: Vec<f64> = open.iter().flat_map(|&index| batch.y(index)).copied().collect();
+        let (x, y) = (call::two_dimensional(py, open.len(), &x)?, call::two_dimensional(py, open.len(), &y)?);
+        Ok(Some((batch.level().to_string(), ids, x, y)))
+    }
+
+    /// Answers points of the open batch; all of them or, if something is wrong, none.
+    fn tell(
+        &self,
+        py: Python<'_>,
+        ids: PyReadonlyArray1<'_, u64>,
+        values: PyReadonlyArray1<'_, f64>,
+        constraints: Option<PyReadonlyArray2<'_, f64>>,
+        failures: Vec<(usize, String)>,
+    ) -> PyResult<()> {
+        let answers = read_answers(&ids, &values, constraints.as_ref(), failures);
+        let mut state = self.lock(py)?;
+        let State { run, told, records, replies } = &mut *state;
+        let Ask::Evaluate(batch) = run.ask().map_err(|error| run_error(py, &error))? else {
+            return Err(errors::problem(py, "the run is over, so nothing can be told"));
+        };
+        told.add(batch, answers).map_err(|message| errors::problem(py, message))?;
+        if told.complete(batch) {
+            let level = batch.level();
+            let spec = run.engine().spec();
+            replies.start(spec, level);
+            told.take(spec, replies);
+            let record = py.detach(|| run.tell(replies)).map_err(|error| run_error(py, &error))?;
+            records.extend(record.map(|record| (record, 0.0)));
+        }
+        Ok(())
+    }
+
+    /// Runs to the end with an evaluator; returns the result as JSON and the first evaluations that
+    /// failed.
+    #[pyo3(signature = (evaluator, *, on_generation, checkpoint, time_limit, on_failure, retries))]
+    #[allow(clippy::too_many_arguments)]
+    fn go(
+        &self,
+        py: Python<'_>,
+        evaluator: &Bound<'_, PyAny>,
+        on_generation: Option<Py<PyAny>>,
+        checkpoint: Option<PathBuf>,
+        time_limit: Option<f64>,
+        on_failure: &str,
+        retries: u32,
+    ) -> PyResult<(String, Vec<Failed>)> {
+        let options = options(py, checkpoint, time_limit, on_failure, retries)?;
+        let functions = evaluator.cast::<Functions>().ok();
+        let source = evaluator.cast::<Source>().ok();
+        let answering = match (&functions, &source) {
+            (Some(functions), _) => Answering::Functions(functions.get()),
+            (_, Some(source)) => Answering::Native(source.get().evaluator(py)?),
+            _ => Answering::Pool(evaluator.clone().unbind()),
+        };
+        let mut state = self.lock(py)?;
+        let State { run, told, records, .. } = &mut *state;
+        if !told.is_empty() {
+            return Err(errors::problem(py, "some points of the open batch have been told\nhint: tell the others too"));
+        }
+        let caught = Caught::default();
+        let trusted = retries > 0 || run.engine().summary().generations > 0;
+        let spec = run.engine().spec().clone();
+        let mut border = Border::new(spec, answering, caught.clone(), trusted);
+        let mut watcher = Watcher::new(run.id().clone(), records, on_generation, caught.clone());
+        let ended = py.detach(|| run.go(&mut border, &options, &mut [&mut watcher]));
+        if let Some(error) = border.fatal.take().or(watcher.raised.take()) {
+            return Err(error);
+        }
+        match ended {
+            Ok(result) => Ok((json(&result), watcher.failures)),
+            Err(error) => Err(with_cause(py, &error, &caught)),
+        }
+    }
+
+    /// The result so far, as JSON.
+    fn result(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(json(&self.lock(py)?.run.result_so_far()))
+    }
+
+    /// The generations so far with the wall time at their end, as JSON.
+    fn history(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(json(&self.lock(py)?.records))
+    }
+
+    #[getter]
+    fn seed(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.lock(py)?.run.id().seed)
+    }
+
+    #[getter]
+    fn max_upper_evals(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.lock(py)?.run.engine().settings().budget.upper_evals)
+    }
+
+    /// What it is a run of, in words.
+    fn name(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(self.lock(py)?.run.id().to_string())
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let state = self.lock(py)?;
+        let bytes = crate::saved::write(&state.run, &state.told, &state.records);
+        bytes.map(|bytes| PyBytes::new(py, &bytes)).map_err(|message| errors::exception(py, "CheckpointError", message))
+    }
+
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        let read = py.detach(|| crate::saved::read(bytes));
+        let (run, told, records) = read.map_err(|message| errors::exception(py, "CheckpointError", message))?;
+        Ok(Run::of(run, told, records))
+    }
+}
+
+impl Run {
+    fn of(run: bilevo::Run, told: Told, records: Vec<(GenerationRecord, f64)>) -> Self {
+        Run { state: Mutex::new(State { run, told, records, replies: Replies::default() }) }
+    }
+
+    /// The state, unless another thread or a callback of its own run is at it.
+    fn lock(&self, _py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
+        self.state.try_lock().map_err(|_| {
+            pyo3::exceptions::PyRuntimeError::new_err(
+                "this run is busy\nhint: a run can be used by one thread at a time, and not by its own callback",
+            )
+        })
+    }
+}
+
+/// A problem as Python describes it.
+pub(crate) fn read_spec(py: Python<'_>, json: &str) -> PyResult<ProblemSpec> {
+    serde_json::from_str(json).map_err(|error| errors::problem(py, format!("the problem makes no sense: {error}")))
+}
+
+fn start(
+    py: Python<'_>,
+    spec: &str,
+    source: &str,
+    hash: &str,
+    method: &str,
+    seed: u64,
+    settings: &[(String, String)],
+) -> PyResult<bilevo::Run> {
+    let spec = read_spec(py, spec)?;
+    let prepared = || {
+        let mut config = Config::named(method)?;
+        for (path, value) in settings {
+            config.set(path, value)?;
+        }
+        Engine::new(spec, config, seed)
+    };
+    let engine = prepared().map_err(|error| errors::config(py, &error))?;
+    Ok(bilevo::Run::new(engine, method).of_source(source, hash))
+}
+
+fn options(
+    py: Python<'_>,
+    checkpoint: Option<PathBuf>,
+    time_limit: Option<f64>,
+    on_failure: &str,
+    retries: u32,
+) -> PyResult<RunOptions> {
+    let then = match on_failure {
+        "worst" => AfterFailure::Worst,
+        "stop" => AfterFailure::Stop,
+        other => {
+            return Err(errors::problem(py, format!("on_failure is `{other}`\nhint: it takes `worst` or `stop`")));
+        }
+    };
+    let time_limit = match time_limit {
+        None => None,
+        Some(seconds) => Some(Duration::try_from_secs_f64(seconds).map_err(|_| {
+            errors::problem(py, format!("time_limit is {seconds}\nhint: it takes a number of seconds"))
+        })?),
+    };
+    let policy = FailurePolicy { retries, then };
+    Ok(RunOptions { policy, saving: checkpoint.map(Saving::to), time_limit, ..RunOptions::default() })
+}
+
+fn read_answers(
+    ids: &PyReadonlyArray1<'_, u64>,
+    values: &PyReadonlyArray1<'_, f64>,
+    constraints: Option<&PyReadonlyArray2<'_, f64>>,
+    failures: Vec<(usize, String)>,
+) -> Vec<(u64, Answer)> {
+    let rows = constraints.map(|rows| rows.as_array());
+    let row = |index: usize| rows.as_ref().map_or_else(Vec::new, |rows| rows.row(index).to_vec());
+    let told = ids.as_array().into_iter().zip(values.as_array()).enumerate();
+    let mut answers: Vec<_> = told.map(|(index, (&id, &value))| (id, Answer::Value(value, row(index)))).collect();
+    for (index, message) in failures {
+        if let Some((_, answer)) = answers.get_mut(index) {
+            *answer = Answer::Failed(message);
+        }
+    }
+    answers
+}
+
+/// A failed evaluation keeps the exception of the user's function as its cause.
+fn with_cause(py: Python<'_>, error: &RunError, caught: &Caught) -> PyErr {
+    let raised = run_error(py, error);
+    if let RunError::Evaluation { id, .. } = error
+        && let Some(cause) = caught.of(py, *id)
+    {
+        raised.set_cause(py, Some(cause));
+    }
+    raised
+}
+
+fn run_error(py: Python<'_>, error: &RunError) -> PyErr {
+    match error {
+        RunError::Checkpoint(error) => errors::checkpoint(py, error),
+        RunError::OtherProblem { .. } => errors::problem(py, error),
+        RunError::Internal { .. } => errors::exception(py, "BilevoError", error),
+        _ => errors::exception(py, "EvaluationError", error),
+    }
+}
+
+/// Plain data as Python reads it.
+pub(crate) fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}

@@ -1,0 +1,30 @@
+//! A run whose batches are answered by hand: ask and tell in place of [`Run::go`].
+
+use super::{Run, RunError, guarded};
+use crate::result::{RunResult, Status};
+use bilevo_core::batch::Replies;
+use bilevo_core::engine::Ask;
+use bilevo_core::record::GenerationRecord;
+
+impl Run {
+    /// The next batch; the same one again until it is answered.
+    ///
+    /// # Errors
+    /// [`RunError::Internal`] for a state that does not fit together.
+    pub fn ask(&mut self) -> Result<Ask<'_>, RunError> {
+        guarded(|| self.engine.ask())
+    }
+
+    /// Answers the open batch; returns a record if that ended a generation.
+    ///
+    /// # Errors
+    /// Answers that do not fit the open batch.
+    pub fn tell(&mut self, replies: &Replies) -> Result<Option<GenerationRecord>, RunError> {
+        Ok(guarded(|| self.engine.tell(replies))??)
+    }
+
+    /// The result as the run stands.
+    pub fn result_so_far(&self) -> RunResult {
+        self.result(self.engine.summary().stop.map_or(Status::Running, Status::Finished))
+    }
+}

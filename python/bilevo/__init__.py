@@ -1,0 +1,50 @@
+"""Bilevel (leader-follower) optimisation by evolution.
+
+A leader decides x, a follower answers with the y that is best for itself, and the leader wants the
+decision that is best after that answer.
+
+>>> import bilevo
+>>> result = bilevo.minimize("smd1", seed=1)
+>>> result.solved
+True
+
+:func:`minimize` solves a problem given by functions, a class, a name or a file;
+:class:`Optimizer` leaves the evaluations to you; :mod:`bilevo.problems` has test problems;
+:mod:`bilevo.lab` compares methods.
+"""
+
+from __future__ import annotations
+
+from ._interpreter import check_interpreter
+
+check_interpreter()
+
+from . import _native, problems  # noqa: E402
+from ._errors import BilevoError, BilevoWarning, CheckpointError, EvaluationError, ProblemError
+from ._minimize import minimize
+from ._optimizer import Batch, Optimizer, Point
+from ._problem import BilevelProblem, FunctionProblem
+from ._result import Failure, Generation, Result
+from ._settings import explain, methods
+
+__version__: str = _native.VERSION
+
+__all__ = [
+    "Batch",
+    "BilevelProblem",
+    "BilevoError",
+    "BilevoWarning",
+    "CheckpointError",
+    "EvaluationError",
+    "Failure",
+    "FunctionProblem",
+    "Generation",
+    "Optimizer",
+    "Point",
+    "ProblemError",
+    "Result",
+    "explain",
+    "methods",
+    "minimize",
+    "problems",
+]

@@ -1,0 +1,230 @@
+"""One call that solves a problem."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+
+from . import _native
+from ._bounds import Bounds
+from ._errors import BilevoWarning, ProblemError
+from ._problem import BestKnown, BilevelProblem, Constraints, FunctionProblem, Maximize, Objective
+from ._progress import progress as make_progress
+from ._result import Failure, Generation, Result
+from ._settings import Budget, Seed, method_name, read_seed, read_settings
+from ._workers import Pool, Workers
+from .problems import AnyProblem, NamedProblem, find
+
+Callback = Callable[[Result], Any]
+
+
+def minimize(
+    F: Objective | AnyProblem,
+    f: Objective | None = None,
+    bounds_upper: Bounds | None = None,
+    bounds_lower: Bounds | None = None,
+    *,
+    upper_constraints: Constraints | None = None,
+    lower_constraints: Constraints | None = None,
+    maximize: Maximize | None = None,
+    method: str = "auto",
+    budget: Budget = None,
+    seed: Seed = None,
+    workers: Workers = None,
+    vectorized: bool = False,
+    callback: Callback | None = None,
+    progress: bool = False,
+    checkpoint: str | os.PathLike[str] | None = None,
+    time_limit: float | None = None,
+    on_failure: str = "worst",
+    retries: int = 0,
+    settings: Mapping[str, Any] | None = None,
+    best_known: BestKnown | None = None,
+    name: str | None = None,
+    equality_tolerance: float = 1e-6,
+) -> Result:
+    """Finds the leader's decision x that is best once the follower has answered with its own best y.
+
+    Parameters
+    ----------
+    F, f:
+        The leader's and the follower's objective, ``F(x, y)`` and ``f(x, y)``, both minimised
+        unless ``maximize`` says otherwise. Instead of F a whole problem may be given: a
+        :class:`BilevelProblem`, the name of a built-in problem, or the path of a problem file.
+    bounds_upper, bounds_lower:
+        A pair (low, high) for each variable of x and of y.
+    upper_constraints, lower_constraints:
+        A function of (x, y) whose values must be <= 0, a list of such functions, or a mapping with
+        the keys ``"G"`` (<= 0) and ``"H"`` (= 0).
+    maximize:
+        ``"upper"``, ``"lower"`` or ``"both"``.
+    method:
+        A name from :func:`bilevo.methods`; ``"auto"`` is the one we advise.
+    budget:
+        The upper evaluations of the run, or ``{"upper": ..., "lower": ...}``.
+    seed:
+        A whole number or a numpy Generator; drawn if absent, and kept in the result.
+    workers:
+        A number of processes (-1: one on each processor), any ``concurrent.futures`` executor, a
+        Dask client, or a map-like callable. The result does not depend on it.
+    vectorized:
+        The functions take whole batches: x and y with one row for each point.
+    callback:
+        Called with the result so far after every generation. If it returns True or raises
+        ``StopIteration``, the run ends; any other exception ends the run and is passed on.
+    progress:
+        Shows how the run gets on.
+    checkpoint:
+        A file in which the run is saved every few seconds. If it holds this very run already, the
+        run goes on from there.
+    time_limit:
+        Seconds after which the run ends, earlier sessions included.
+    on_failure:
+        What an evaluation that raises or returns no finite number means: ``"worst"`` (it counts as
+        the worst of all) or ``"stop"`` (the run ends with an :class:`bilevo.EvaluationError`).
+    retries:
+        How often a failed evaluation is tried again before that.
+    settings:
+        Settings of the method by path, as in ``{"upper.population": 20}``.
+    best_known:
+        F at the optimum, (F, f), or a list of such; a run stops when it is reached.
+    name, equality_tolerance:
+        As for :class:`BilevelProblem`.
+
+    Examples
+    --------
+    A road operator sets a toll; drivers make fewer trips as it rises.
+
+    >>> import bilevo
+    >>> result = bilevo.minimize(
+    ...     lambda x, y: x[0] * y[0],                 # income of the operator
+    ...     lambda x, y: (y[0] - 8 + x[0]) ** 2,      # what the drivers minimise
+    ...     [(0, 10)], [(0, 10)], maximize="upper", seed=1)
+    >>> result.x.round(1), result.y.round(1)
+    (array([4.]), array([4.]))
+    """
+    own = {
+        "f": f,
+        "bounds_upper": bounds_upper,
+        "bounds_lower": bounds_lower,
+        "upper_constraints": upper_constraints,
+        "lower_constraints": lower_constraints,
+        "maximize": maximize,
+        "best_known": best_known,
+        "name": name,
+    }
+    problem = _problem(F, own, vectorized, equality_tolerance)
+    run = _open(problem, method, seed, read_settings(settings, budget), checkpoint)
+    with ExitStack() as stack:
+        watch = _Watch(run, callback, progress)
+        stack.callback(watch.close)
+        evaluator = _evaluator(problem, workers, stack)
+        raw, failures = run.go(
+            evaluator,
+            on_generation=watch if watch.wanted else None,
+            checkpoint=None if checkpoint is None else os.fspath(checkpoint),
+            time_limit=None if time_limit is None else float(time_limit),
+            on_failure=on_failure,
+            retries=retries,
+        )
+    result = Result._read(json.loads(raw), _history(run), [_failure(*failure) for failure in failures])
+    _warn(result)
+    return result
+
+
+def _problem(F: Objective | AnyProblem, own: dict[str, Any], vectorized: bool, equality_tolerance: float) -> BilevelProblem:
+    if isinstance(F, (BilevelProblem, str, os.PathLike, type)):
+        given = [key for key, value in own.items() if value is not None]
+        if vectorized:
+            given.append("vectorized")
+        if given:
+            raise ProblemError(f"`{given[0]}` belongs to the problem, which is given as a whole\nhint: leave it out")
+        return find(F)  # type: ignore[arg-type]
+    for key in ("f", "bounds_upper", "bounds_lower"):
+        if own[key] is None:
+            raise ProblemError(
+                f"`{key}` is missing\nhint: minimize(F, f, bounds_upper, bounds_lower), or minimize(problem)"
+            )
+    return FunctionProblem(F, **own, vectorized=vectorized, equality_tolerance=equality_tolerance)
+
+
+def _open(
+    problem: BilevelProblem,
+    method: str,
+    seed: Seed,
+    settings: list[tuple[str, str]],
+    checkpoint: str | os.PathLike[str] | None,
+) -> _native.Run:
+    """A new run, or the one in the checkpoint."""
+    arguments = (problem._spec_json(), *problem._source(), method_name(method))
+    if checkpoint is not None and os.path.exists(checkpoint):
+        wanted = None if seed is None else read_seed(seed)
+        return _native.Run.resume(os.fspath(checkpoint), *arguments, wanted, settings)
+    return _native.Run(*arguments, read_seed(seed), settings)
+
+
+def _evaluator(
+    problem: BilevelProblem, workers: Workers, stack: ExitStack
+) -> _native.Functions | _native.Source | Pool:
+    """What answers the batches: this process, threads of the engine, or a pool of workers."""
+    number = isinstance(workers, (int, np.integer)) and not isinstance(workers, bool)
+    if isinstance(problem, NamedProblem) and (workers is None or number):
+        return problem._with_jobs(workers)
+    if workers is None or (number and workers == 1):
+        return problem._evaluator()
+    return stack.enter_context(Pool(problem, workers))
+
+
+def _failure(
+    level: str, id: int, x: list[float], y: list[float], message: str, exception: BaseException | None
+) -> Failure:
+    return Failure(level, id, np.array(x), np.array(y), message, exception)
+
+
+def _history(run: _native.Run) -> list[Generation]:
+    return [Generation._read(record, seconds) for record, seconds in json.loads(run.history())]
+
+
+class _Watch:
+    """Passes generations on to the callback and the progress bar; true ends the run."""
+
+    def __init__(self, run: _native.Run, callback: Callback | None, progress: bool) -> None:
+        if callback is not None and not callable(callback):
+            raise ProblemError(f"callback is {callback!r}, which is not a function\nhint: give callback(result)")
+        self._run = run
+        self._callback = callback
+        self._progress = make_progress(run.max_upper_evals) if progress else None
+        self._history: list[Generation] = []
+
+    @property
+    def wanted(self) -> bool:
+        return self._callback is not None or self._progress is not None
+
+    def __call__(self, record: str, seconds: float, result: str) -> bool:
+        generation = Generation._read(json.loads(record), seconds)
+        if self._progress is not None:
+            self._progress.show(generation)
+        if self._callback is None:
+            return False
+        self._history.append(generation)
+        try:
+            return self._callback(Result._read(json.loads(result), self._history)) is True
+        except StopIteration:
+            return True
+
+    def close(self) -> None:
+        if self._progress is not None:
+            self._progress.close()
+
+
+def _warn(result: Result) -> None:
+    if result.n_failed:
+        first = f"; the first: {result.failures[0].message}" if result.failures else ""
+        words = f"{result.n_failed} of {result.nfev_upper + result.nfev_lower} evaluations failed{first}"
+        warnings.warn(words, BilevoWarning, stacklevel=3)

@@ -1,0 +1,206 @@
+"""The engine by hand: ask for points, evaluate them anywhere, tell the answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _native, _values
+from ._errors import ProblemError
+from ._problem import BilevelProblem, Floats, Level
+from ._result import Generation, Result
+from ._settings import Budget, Seed, method_name, read_seed, read_settings
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point to evaluate."""
+
+    id: int
+    level: Level
+    x: Floats
+    y: Floats
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Points to evaluate at one level: ``ids``, ``x`` and ``y`` have one entry or row for each.
+
+    A batch can be cut like a list; the pieces may be told in any order. Its points can be looped
+    over, each with ``id``, ``level``, ``x`` and ``y``.
+    """
+
+    level: Level
+    ids: npt.NDArray[np.uint64]
+    x: Floats
+    y: Floats
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[Point]:
+        for index in range(len(self)):
+            yield self[index]
+
+    @overload
+    def __getitem__(self, key: int) -> Point: ...
+    @overload
+    def __getitem__(self, key: slice | Sequence[int] | npt.NDArray[Any]) -> Batch: ...
+    def __getitem__(self, key: Any) -> Point | Batch:
+        if isinstance(key, (int, np.integer)):
+            return Point(int(self.ids[key]), self.level, self.x[key], self.y[key])
+        return Batch(self.level, self.ids[key], self.x[key], self.y[key])
+
+
+class Optimizer:
+    """A run that leaves the evaluations to you.
+
+    :meth:`ask` gives the points that wait for an evaluation, :meth:`tell` takes the answers, in any
+    order and in parts. An optimizer can be pickled or turned into bytes at any moment, between any
+    two answers, and goes on as if nothing had happened. With the same problem, method and seed it
+    does the same as :func:`bilevo.minimize`, bit for bit.
+
+    Parameters
+    ----------
+    problem:
+        A :class:`BilevelProblem` (only its sizes, boxes and counts are used) or the name of a
+        built-in problem or problem file.
+    method, seed, budget, settings:
+        As for :func:`bilevo.minimize`.
+
+    Examples
+    --------
+    >>> import bilevo
+    >>> problem = bilevo.BilevelProblem([(0, 10)], [(0, 10)], maximize="upper")
+    >>> opt = bilevo.Optimizer(problem, method="bl-cma-es", seed=1, budget=300)
+    >>> while (batch := opt.ask()) is not None:
+    ...     toll, trips = batch.x[:, 0], batch.y[:, 0]
+    ...     if batch.level == "upper":
+    ...         opt.tell(batch, toll * trips)
+    ...     else:
+    ...         opt.tell(batch, (trips - 8 + toll) ** 2)
+    >>> opt.result().x.round(1)
+    array([4.])
+    """
+
+    def __init__(
+        self,
+        problem: BilevelProblem | str,
+        *,
+        method: str = "auto",
+        seed: Seed = None,
+        budget: Budget = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        from .problems import find
+
+        problem = find(problem)
+        self._run = _native.Run(
+            problem._spec_json(),
+            *problem._source(),
+            method_name(method),
+            read_seed(seed),
+            read_settings(settings, budget),
+        )
+
+    def ask(self) -> Batch | None:
+        """The points that wait for an answer, all at one level; None when the run has ended.
+
+        Asked again, it gives the same points, without those told in the meantime.
+        """
+        asked = self._run.ask()
+        return None if asked is None else Batch(*asked)
+
+    def tell(
+        self,
+        points: Batch | Point | Sequence[int] | npt.NDArray[Any],
+        values: Any,
+        constraints: Any = None,
+    ) -> None:
+        """Answers some of the points asked for.
+
+        Parameters
+        ----------
+        points:
+            The batch, a piece of it, or the ids of some of its points.
+        values:
+            An objective value for each of them. None, NaN, an infinity or an exception says that
+            the evaluation failed.
+        constraints:
+            The values of g <= 0, then those of h = 0: one row for each point, if the level has any.
+        """
+        if isinstance(points, Point):
+            points, values = [points.id], [values]
+        ids = np.asarray(points.ids if isinstance(points, Batch) else points)
+        if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
+            raise ProblemError("points are told by a batch or a list of ids")
+        numbers, failures = _read_values(values, len(ids))
+        rows = None if constraints is None else _rows(constraints, len(ids))
+        self._run.tell(ids.astype(np.uint64), numbers, rows, failures)
+
+    @property
+    def done(self) -> bool:
+        """Whether the run has ended."""
+        return self._run.ask() is None
+
+    @property
+    def seed(self) -> int:
+        """The seed, also if it was drawn."""
+        return self._run.seed
+
+    def result(self) -> Result:
+        """The result so far."""
+        return Result._read(json.loads(self._run.result()), self.history)
+
+    @property
+    def history(self) -> tuple[Generation, ...]:
+        """The generations so far."""
+        return tuple(Generation._read(record, seconds) for record, seconds in json.loads(self._run.history()))
+
+    def to_bytes(self) -> bytes:
+        """Everything the run needs to go on."""
+        return self._run.to_bytes()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Optimizer:
+        """The run that :meth:`to_bytes` wrote."""
+        self = cls.__new__(cls)
+        self._run = _native.Run.from_bytes(bytes(data))
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self).from_bytes, (self.to_bytes(),))
+
+    def __repr__(self) -> str:
+        return f"<Optimizer: {self._run.name()}>"
+
+
+def _read_values(values: Any, count: int) -> tuple[Floats, list[tuple[int, str]]]:
+    """Objective values, with NaN and a reason where the evaluation failed."""
+    failures: list[tuple[int, str]] = []
+    if not isinstance(values, np.ndarray):
+        values = [values] if np.ndim(values) == 0 else list(values)
+        for index, value in enumerate(values):
+            if value is None or isinstance(value, BaseException):
+                words = "no value" if value is None else f"{type(value).__name__}: {value}"
+                failures.append((index, words))
+                values[index] = np.nan
+    return _values.column(values, count), failures
+
+
+def _rows(constraints: Any, count: int) -> Floats:
+    array = _values.plain(constraints)
+    if array.ndim == 1 and count == 1:
+        array = array.reshape(1, -1)
+    elif array.ndim == 1 and array.size == count:
+        array = array.reshape(-1, 1)
+    if array.ndim != 2 or len(array) != count:
+        raise ProblemError(
+            f"the constraint values have the shape {array.shape}\nhint: one row for each of the {count} points"
+        )
+    return array

@@ -1,0 +1,63 @@
+"""Shows how a run gets on: a bar if tqdm is there, else one line on stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any, Protocol
+
+from ._result import Generation
+
+
+class Progress(Protocol):
+    def show(self, generation: Generation) -> None: ...
+    def close(self) -> None: ...
+
+
+def progress(budget: int) -> Progress:
+    """A bar or a line for a run of at most `budget` upper evaluations."""
+    try:
+        from tqdm.auto import tqdm
+    except ModuleNotFoundError:
+        return _Line(budget)
+    return _Bar(tqdm(total=budget, unit="eval", desc="bilevo", leave=False))
+
+
+def _words(generation: Generation) -> str:
+    return f"F {generation.fun:.6g}, lower {generation.nfev_lower}, skipped {generation.n_skipped}"
+
+
+class _Bar:
+    def __init__(self, bar: Any) -> None:
+        self._bar = bar
+
+    def show(self, generation: Generation) -> None:
+        self._bar.set_postfix_str(_words(generation), refresh=False)
+        self._bar.update(generation.nfev_upper - self._bar.n)
+
+    def close(self) -> None:
+        self._bar.close()
+
+
+class _Line:
+    """Rewrites one line, at most ten times a second."""
+
+    def __init__(self, budget: int) -> None:
+        self._budget = budget
+        self._shown = 0.0
+        self._width = 0
+
+    def show(self, generation: Generation) -> None:
+        now = time.monotonic()
+        if now - self._shown < 0.1:
+            return
+        self._shown = now
+        text = f"upper {generation.nfev_upper}/{self._budget}, {_words(generation)}"
+        sys.stderr.write(f"\r{text:<{self._width}}")
+        sys.stderr.flush()
+        self._width = len(text)
+
+    def close(self) -> None:
+        if self._width:
+            sys.stderr.write("\r" + " " * self._width + "\r")
+            sys.stderr.flush()

@@ -1,0 +1,232 @@
+"""What a run leaves behind."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
+Floats = npt.NDArray[np.float64]
+
+#: Ends of a run that mean it has found what it can find.
+_CONVERGED = ("target", "flat", "collapsed")
+
+_MESSAGES = {
+    "target": "the best known value was reached",
+    "flat": "no further progress",
+    "collapsed": "the search distribution shrank to a point",
+    "upper_budget": "the upper evaluations are used up",
+    "lower_budget": "the lower evaluations are used up",
+    "all_failed": "every evaluation failed",
+    "time_limit": "the time is used up",
+    "interrupted": "interrupted",
+    "observer": "stopped by the callback",
+    "running": "the run has not ended",
+}
+
+
+@dataclass(frozen=True)
+class Generation:
+    """One generation of a run; counts are those since its start."""
+
+    generation: int
+    fun: float
+    lower_fun: float
+    maxcv_upper: float
+    maxcv_lower: float
+    nfev_upper: int
+    nfev_lower: int
+    n_lower_searches: int
+    n_skipped: int
+    step_size: float
+    accuracy: float | None
+    lower_accuracy: float | None
+    model_accuracy: float | None
+    seconds: float
+
+    @classmethod
+    def _read(cls, record: Mapping[str, Any], seconds: float) -> Generation:
+        accuracy = record["accuracy"] or {}
+        return cls(
+            generation=record["generation"],
+            fun=_float(record["upper_value"]),
+            lower_fun=_float(record["lower_value"]),
+            maxcv_upper=_float(record["upper_violation"]),
+            maxcv_lower=_float(record["lower_violation"]),
+            nfev_upper=record["evaluations"]["upper"],
+            nfev_lower=record["evaluations"]["lower"],
+            n_lower_searches=record["lower_searches"]["run"],
+            n_skipped=record["lower_searches"]["skipped"],
+            step_size=_float(record["step_size"]),
+            accuracy=accuracy.get("upper"),
+            lower_accuracy=accuracy.get("lower"),
+            model_accuracy=(record["model"] or {}).get("accuracy"),
+            seconds=seconds,
+        )
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One evaluation that failed, with the exception if there was one."""
+
+    level: str
+    id: int
+    x: Floats
+    y: Floats
+    message: str
+    exception: BaseException | None = None
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result of a run. Objective values are in the problem's own direction.
+
+    ``success`` is true if the run converged (``status`` is ``"target"``, ``"flat"`` or
+    ``"collapsed"``) at a point that violates nothing. ``solved`` tells whether the best known optimum
+    was reached, and is None if none is known. :meth:`to_dict` gives the object that the command
+    line prints with ``--format json``.
+    """
+
+    x: Floats
+    y: Floats
+    fun: float
+    lower_fun: float
+    success: bool
+    status: str
+    message: str
+    nfev_upper: int
+    nfev_lower: int
+    n_lower_searches: int
+    n_skipped: int
+    n_failed: int
+    maxcv_upper: float
+    maxcv_lower: float
+    nit: int
+    seconds: float
+    problem: str
+    method: str
+    seed: int
+    accuracy: float | None
+    lower_accuracy: float | None
+    solved: bool | None
+    model_accuracy: float | None
+    audit: Mapping[str, Any] | None = None
+    history: Sequence[Generation] = field(default=(), repr=False)
+    failures: Sequence[Failure] = field(default=(), repr=False)
+    _raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def _read(
+        cls, raw: Mapping[str, Any], history: Sequence[Generation], failures: Sequence[Failure] = ()
+    ) -> Result:
+        accuracy = raw["accuracy"] or {}
+        counts, searches = raw["evaluations"], raw["lower_searches"]
+        upper, lower = _float(raw["upper_violation"]), _float(raw["lower_violation"])
+        status = raw["stop"]
+        return cls(
+            x=_array(raw["x"], raw["upper_dim"]),
+            y=_array(raw["y"], raw["lower_dim"]),
+            fun=_float(raw["F"]),
+            lower_fun=_float(raw["f"]),
+            success=status in _CONVERGED and upper <= 0.0 and lower <= 0.0,
+            status=status,
+            message=_MESSAGES.get(status, status),
+            nfev_upper=counts["upper"],
+            nfev_lower=counts["lower"],
+            n_lower_searches=searches["run"],
+            n_skipped=searches["skipped"],
+            n_failed=counts["failed_upper"] + counts["failed_lower"],
+            maxcv_upper=upper,
+            maxcv_lower=lower,
+            nit=raw["generations"],
+            seconds=raw["seconds"],
+            problem=raw["problem"],
+            method=raw["method"],
+            seed=raw["seed"],
+            accuracy=accuracy.get("upper"),
+            lower_accuracy=accuracy.get("lower"),
+            solved=raw.get("solved"),
+            model_accuracy=raw["model_accuracy"],
+            audit=raw.get("audit"),
+            history=tuple(history),
+            failures=tuple(failures),
+            _raw=raw,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as the command line prints it with ``--format json``."""
+        return dict(self._raw)
+
+    def history_frame(self) -> pandas.DataFrame:
+        """The generations as a pandas frame (needs the extra ``pandas``)."""
+        from ._optional import pandas as load
+
+        frame: pandas.DataFrame = load().DataFrame([vars(generation) for generation in self.history])
+        return frame
+
+    def plot(self) -> Figure:
+        """Both objectives of the best solution over the evaluations (needs the extra ``plot``)."""
+        from ._plot import plot_run
+
+        return plot_run(self)
+
+    def _rows(self) -> list[tuple[str, str]]:
+        rows = [
+            ("problem", f"{self.problem} ({len(self.x)}+{len(self.y)} variables)"),
+            ("method", f"{self.method}, seed {self.seed}"),
+            ("status", f"{self.status}: {self.message}"),
+            ("x", _numbers(self.x)),
+            ("y", _numbers(self.y)),
+            ("fun (F)", f"{self.fun:.9g}"),
+            ("lower_fun (f)", f"{self.lower_fun:.9g}"),
+        ]
+        if self.maxcv_upper > 0 or self.maxcv_lower > 0:
+            rows.append(("violation", f"upper {self.maxcv_upper:.3g}, lower {self.maxcv_lower:.3g}"))
+        if self.accuracy is not None:
+            lower = "" if self.lower_accuracy is None else f", lower {self.lower_accuracy:.3g}"
+            rows.append(("accuracy", f"upper {self.accuracy:.3g}{lower}"))
+        failed = f", {self.n_failed} failed" if self.n_failed else ""
+        rows += [
+            ("evaluations", f"upper {self.nfev_upper}, lower {self.nfev_lower}{failed}"),
+            ("lower searches", f"{self.n_lower_searches} run, {self.n_skipped} skipped"),
+            ("time", f"{self.seconds:.3g} s, {self.nit} generations"),
+        ]
+        if self.audit is not None:
+            rows.append(("audit", ", ".join(f"{key} {value}" for key, value in self.audit.items())))
+        return rows
+
+    def __repr__(self) -> str:
+        rows = self._rows()
+        width = max(len(name) for name, _ in rows)
+        return "\n".join(f"{name:>{width}}: {text}" for name, text in rows)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f'<tr><th scope="row" style="text-align:left">{html.escape(name)}</th>'
+            f'<td style="text-align:left">{html.escape(text)}</td></tr>'
+            for name, text in self._rows()
+        )
+        state = "converged" if self.success else "not converged"
+        return f"<table><caption>bilevo: {state}</caption><tbody>{rows}</tbody></table>"
+
+
+def _float(value: float | None) -> float:
+    """A number, NaN where JSON has none."""
+    return float("nan") if value is None else float(value)
+
+
+def _array(values: Sequence[float] | None, size: int) -> Floats:
+    return np.full(size, np.nan) if values is None else np.array(values, dtype=np.float64)
+
+
+def _numbers(values: Floats) -> str:
+    shown = [f"{value:.6g}" for value in values[:8]]
+    return "[" + ", ".join(shown) + (", ...]" if len(values) > 8 else "]")

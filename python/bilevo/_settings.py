@@ -1,0 +1,110 @@
+"""Methods, settings, budgets and seeds in the forms people write them."""
+
+from __future__ import annotations
+
+import json
+import operator
+import secrets
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias, Union
+
+import numpy as np
+
+from . import _native
+from ._errors import ProblemError
+
+Seed: TypeAlias = Union[int, np.random.Generator, None]
+Budget: TypeAlias = Union[int, Mapping[str, int], None]
+
+
+def method_name(method: str) -> str:
+    """The method's own name; ``auto`` is the one we advise."""
+    if not isinstance(method, str):
+        raise ProblemError(f"method is {method!r}\nhint: give a name, as in method='auto'; bilevo.methods() has all")
+    return _native.method_name(method)
+
+
+def read_seed(seed: Seed) -> int:
+    """A seed of 64 bits; drawn if none is given.
+
+    >>> read_seed(3), read_seed(np.int64(3))
+    (3, 3)
+    """
+    if seed is None:
+        return secrets.randbits(32)
+    if isinstance(seed, np.random.Generator):
+        return int(seed.integers(2**32))
+    try:
+        number = operator.index(seed)
+    except TypeError:
+        raise ProblemError(f"seed is {seed!r}\nhint: give a whole number or a numpy Generator") from None
+    if not 0 <= number < 2**64:
+        raise ProblemError(f"seed is {number}\nhint: it must lie between 0 and 2**64 - 1")
+    return number
+
+
+def read_settings(settings: Mapping[str, Any] | None, budget: Budget) -> list[tuple[str, str]]:
+    """Settings as paths and texts.
+
+    >>> read_settings({"upper": {"population": 20}, "stop.target": "off"}, 500)
+    [('upper.population', '20'), ('stop.target', 'off'), ('stop.max_upper_evals', '500')]
+    """
+    pairs = list(_leaves(settings or {}, ""))
+    given = {path for path, _ in pairs}
+    for path, text in _budget(budget):
+        if path in given:
+            raise ProblemError(f"`{path}` is set by the budget and by the settings\nhint: leave one of them out")
+        pairs.append((path, text))
+    return pairs
+
+
+def _budget(budget: Budget) -> Iterator[tuple[str, str]]:
+    if budget is None:
+        return
+    several = budget if isinstance(budget, Mapping) else {"upper": budget}
+    for level, count in several.items():
+        if level not in ("upper", "lower"):
+            raise ProblemError(f"the budget has the key {level!r}\nhint: 'upper' and 'lower' count evaluations")
+        try:
+            number = operator.index(count)
+        except TypeError:
+            raise ProblemError(f"the {level} budget is {count!r}\nhint: give a number of evaluations") from None
+        yield f"stop.max_{level}_evals", str(number)
+
+
+def _leaves(tree: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
+    for key, value in tree.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", _text(value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, np.generic):
+        value = value.item()
+    try:
+        return json.dumps(value)
+    except TypeError:
+        raise ProblemError(f"a setting is {value!r}\nhint: numbers, words, True, False and None are settings") from None
+
+
+def methods() -> dict[str, str]:
+    """Every method with a sentence about it.
+
+    >>> "bl-cma-es" in methods()
+    True
+    """
+    return dict(_native.method_names())
+
+
+def explain(method: str) -> dict[str, Any]:
+    """The settings of a method with their values, as a tree that ``settings=`` takes.
+
+    >>> explain("cr-bl-cma-es")["allocator"]["kind"]
+    'contrastive'
+    """
+    settings: dict[str, Any] = json.loads(_native.method_settings(method_name(method)))
+    return settings

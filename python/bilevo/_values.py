@@ -1,0 +1,98 @@
+"""What user functions may return, read as numbers.
+
+The native part reads plain floats and plain arrays itself and calls these functions for everything
+else: integers, NumPy scalars, lists, strided or masked arrays. Each of them returns a float or a
+contiguous array of floats of the asked shape, or raises an error that says what to change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+
+def number(value: Any) -> float:
+    """One number.
+
+    >>> number(3), number(np.float32(0.5)), number(np.array([2]))
+    (3.0, 0.5, 2.0)
+    """
+    array = _numbers(value)
+    if array.size != 1:
+        raise ValueError(
+            f"the function returned {array.size} numbers (shape {array.shape}) instead of one"
+            "\nhint: return the objective alone; constraints have functions of their own,"
+            " and functions of whole batches need vectorized=True"
+        )
+    return float(array.reshape(()))
+
+
+def row(value: Any, count: int) -> Floats:
+    """`count` numbers of one point."""
+    array = _numbers(value)
+    if array.size != count:
+        raise ValueError(f"{count} constraint values were expected, but {array.size} came back (shape {array.shape})")
+    return plain(array.reshape(count))
+
+
+def column(value: Any, points: int) -> Floats:
+    """One number for each point of a batch."""
+    array = _numbers(value)
+    if array.shape not in ((points,), (points, 1)):
+        raise ValueError(
+            f"a batch of {points} points needs {points} objective values, but an array of shape {array.shape} came back"
+            "\nhint: with vectorized=True, x and y have one row for each point and the result one number for each row"
+        )
+    return plain(array.reshape(points))
+
+
+def matrix(value: Any, points: int, count: int) -> Floats:
+    """`count` numbers for each point of a batch."""
+    array = _numbers(value)
+    if array.shape == (points,) and count == 1:
+        array = array.reshape(points, 1)
+    if array.shape != (points, count):
+        raise ValueError(
+            f"constraint values of a batch need the shape ({points}, {count}), but {array.shape} came back"
+            "\nhint: one row for each point, one column for each constraint"
+        )
+    return plain(array)
+
+
+def plain(values: npt.ArrayLike) -> Floats:
+    """An array as the native part reads it: floats, contiguous, and aligned in memory."""
+    return np.require(np.asarray(values), np.float64, ("C_CONTIGUOUS", "ALIGNED", "ENSUREARRAY"))
+
+
+def missing_entry(key: str, out: Mapping[str, object]) -> NoReturn:
+    """Explains an `out` that lacks an entry."""
+    what = {"F": "the objective", "G": "the values of g <= 0", "H": "the values of h = 0"}[key]
+    there = ", ".join(f'out["{name}"]' for name in out) or "nothing"
+    raise KeyError(f'out["{key}"] ({what}) was not set, {there} was')
+
+
+def _numbers(value: Any) -> Floats:
+    """The value as an array of floats; masked entries become NaN, which counts as a failure."""
+    if value is None:
+        raise TypeError("the function returned None\nhint: does it end without `return`?")
+    try:
+        if isinstance(value, np.ma.MaskedArray):
+            return np.ma.asarray(value, dtype=np.float64).filled(np.nan)
+        array = np.asarray(value)
+        if array.dtype.kind in "biuf":
+            return array.astype(np.float64, copy=False)
+        if array.dtype.kind == "O":
+            return array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"the function returned {_shown(value)}, which is not a number: {error}") from None
+    raise TypeError(f"the function returned {_shown(value)}, which is not a number\nhint: return a float")
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return f"{text[:57]}..." if len(text) > 60 else text

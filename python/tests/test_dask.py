@@ -1,0 +1,83 @@
+"""A real Dask cluster on the loopback: a scheduler and two worker processes, one of which is killed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import same, solve_toll, toll_trips
+
+import bilevo
+
+distributed = pytest.importorskip("distributed")
+
+
+class Cluster:
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "scheduler.json"
+        self.folder = folder
+        scheduler = ("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+        self.processes = [self.start(*scheduler)]
+        self.workers = [self.add_worker() for _ in range(2)]
+
+    def start(self, module: str, *arguments: str) -> subprocess.Popen[bytes]:
+        # The workers import the functions of this file.
+        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+        command = [sys.executable, "-m", module, "--scheduler-file", str(self.file), *arguments]
+        log = (self.folder / "log").open("ab")
+        return subprocess.Popen(command, cwd=self.folder, env=environment, stdout=log, stderr=log)
+
+    def add_worker(self) -> subprocess.Popen[bytes]:
+        worker = self.start("distributed.cli.dask_worker", "--no-nanny", "--no-dashboard", "--nthreads", "1")
+        self.processes.append(worker)
+        return worker
+
+    def stop(self) -> None:
+        for process in reversed(self.processes):
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    cluster = Cluster(tmp_path_factory.mktemp("dask"))
+    yield cluster
+    cluster.stop()
+
+
+@pytest.fixture
+def client(cluster: Cluster) -> Iterator[Any]:
+    with distributed.Client(scheduler_file=str(cluster.file), timeout=60) as client:
+        client.wait_for_workers(2, timeout=60)
+        yield client
+
+
+def slow_trips(x: Any, y: Any) -> Any:
+    time.sleep(0.0003)
+    return toll_trips(x, y)
+
+
+def test_a_cluster_gives_the_same_answer(client: Any) -> None:
+    alone = solve_toll(budget=30)
+    assert same(alone, solve_toll(budget=30, f=slow_trips, workers=client))
+    assert same(alone, solve_toll(budget=30, f=slow_trips, workers=client.get_executor()))
+
+
+def test_a_worker_killed_in_the_middle_changes_nothing(client: Any, cluster: Cluster) -> None:
+    killed = []
+
+    def kill_one(result: bilevo.Result) -> None:
+        if result.nit == 2:
+            cluster.workers[0].kill()
+            killed.append(cluster.workers[0].wait())
+
+    result = solve_toll(budget=60, f=slow_trips, workers=client, callback=kill_one)
+    assert killed and same(solve_toll(budget=60), result)
+    assert len(client.scheduler_info()["workers"]) == 1
+    cluster.workers[0] = cluster.add_worker()

@@ -1,0 +1,73 @@
+"""What results look like."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+import pytest
+from conftest import same, solve_toll
+
+import bilevo
+
+
+@pytest.fixture(scope="module")
+def result() -> bilevo.Result:
+    return bilevo.minimize("smd1", method="cr-bl-cma-es", seed=2)
+
+
+def test_it_reads_well(result: bilevo.Result) -> None:
+    text = repr(result)
+    for words in ("smd1 (2+3 variables)", "cr-bl-cma-es, seed 2", "fun (F)", "accuracy", "skipped", "x: ["):
+        assert words in text, text
+    assert len({line.index(":") for line in text.splitlines()}) == 1
+
+
+def test_it_shows_in_notebooks_and_escapes_names(result: bilevo.Result) -> None:
+    page = replace(result, problem="<script>")._repr_html_()
+    assert "&lt;script&gt;" in page and "<script>" not in page and 'scope="row"' in page
+
+
+def test_its_numbers_agree(result: bilevo.Result) -> None:
+    raw = result.to_dict()
+    assert raw["F"] == result.fun and raw["evaluations"]["lower"] == result.nfev_lower
+    last = result.history[-1]
+    assert (last.fun, last.nfev_upper, last.n_skipped) == (result.fun, result.nfev_upper, result.n_skipped)
+    assert len(result.history) == result.nit and result.n_skipped > 0
+    assert result.model_accuracy is not None
+
+
+def test_it_can_be_pickled(result: bilevo.Result) -> None:
+    assert same(pickle.loads(pickle.dumps(result)), result)
+
+
+def test_a_run_that_found_nothing_has_no_numbers() -> None:
+    opt = bilevo.Optimizer("smd1", seed=1)
+    result = opt.result()
+    assert result.status == "running" and not result.success and result.x.shape == (2,) and result.fun != result.fun
+    assert "nan" in repr(result)
+
+
+def test_figures(result: bilevo.Result) -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    for shown in (result, solve_toll()):
+        figure = shown.plot()
+        assert len(figure.axes) == 2 and figure.axes[0].lines[0].get_xdata().size == shown.nit
+        matplotlib.pyplot.close(figure)
+
+
+def test_frames(result: bilevo.Result) -> None:
+    pytest.importorskip("pandas")
+    frame = result.history_frame()
+    assert list(frame["generation"]) == list(range(1, result.nit + 1))
+    assert frame["fun"].iloc[-1] == result.fun
+
+
+def test_what_is_missing_is_named(result: bilevo.Result, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'bilevo\[plot\]'"):
+        result.plot()
