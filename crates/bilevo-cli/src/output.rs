@@ -36,11 +36,18 @@ pub(crate) fn warn(text: impl std::fmt::Display) {
     say(format_args!("{WARN}warning{WARN:#}: {text}"));
 }
 
+/// Text of unknown origin for a terminal: without anything it would obey.
+pub(crate) fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
+}
+
 /// Says why a command failed.
 pub(crate) fn say_error(error: &anyhow::Error) {
-    say(format_args!("{BAD}error{BAD:#}: {error}"));
-    let mut said = error.to_string();
-    for cause in error.chain().skip(1).map(ToString::to_string) {
+    // Messages quote names from files and stores.
+    let lines = |text: &dyn std::fmt::Display| text.to_string().split('\n').map(plain).collect::<Vec<_>>().join("\n");
+    let mut said = lines(error);
+    say(format_args!("{BAD}error{BAD:#}: {said}"));
+    for cause in error.chain().skip(1).map(|cause| lines(cause)) {
         // Some errors quote their cause.
         if !said.contains(&cause) {
             say(format_args!("  because: {cause}"));

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use bilevo_lab::row::RunRow;
+use bilevo_lab::row::Row;
 use bilevo_lab::store::{Filter, Store};
 use std::io::{BufRead, BufReader, Lines};
 use std::path::Path;
@@ -85,11 +85,11 @@ impl Drop for Running {
 }
 
 /// The grid's own rows with traces, times set to zero.
-fn rows(folder: &Path) -> Vec<RunRow> {
-    let store = Store::open_existing(&folder.join("grid.db")).unwrap();
+fn rows(folder: &Path) -> Vec<Row> {
+    let store = Store::read(&folder.join("grid.db")).unwrap();
     let mut rows = store.rows(&Filter::all().with_traces()).unwrap();
-    rows.retain(|row| row.seed <= RUNS);
-    rows.iter_mut().for_each(|row| (row.seconds, row.training_seconds) = (0.0, 0.0));
+    rows.retain(|row| row.id().seed <= RUNS);
+    rows.iter_mut().for_each(|row| (row.result.seconds, row.result.training_seconds) = (0.0, 0.0));
     rows
 }
 
@@ -112,7 +112,7 @@ fn killed_five_times_the_grid_ends_with_the_same_rows() {
         let mut running = Running::start(folder.path(), ENDLESS);
         assert!(running.until(moment));
         running.kill();
-        let stored = Store::open_existing(&folder.path().join("grid.db")).unwrap().count().unwrap();
+        let stored = Store::read(&folder.path().join("grid.db")).unwrap().count().unwrap();
         assert!(stored >= moment as u64, "{stored} rows after a kill at {moment}");
     }
     ends_like_an_undisturbed_one(folder.path());
@@ -129,7 +129,7 @@ fn interrupted_it_says_how_to_go_on() {
     let (code, words) = running.end();
     assert_eq!(code, Some(130), "{words}");
     assert!(words.contains("the same command goes on"), "{words}");
-    assert!(Store::open_existing(&folder.path().join("grid.db")).unwrap().count().unwrap() >= 2);
+    assert!(Store::read(&folder.path().join("grid.db")).unwrap().count().unwrap() >= 2);
     ends_like_an_undisturbed_one(folder.path());
 }
 
@@ -173,9 +173,10 @@ fn stdout_has_data_and_stderr_words() {
     let csv = output(folder.path(), &["export", "--store", "a.db", "--format", "csv"]);
     assert_eq!(words(&csv.stdout).lines().count(), 5);
     let lines = output(folder.path(), &["export", "--store", "a.db", "--format", "jsonl", "-p", "smd1", "--traces"]);
-    let first: RunRow = serde_json::from_str(words(&lines.stdout).lines().next().unwrap()).unwrap();
-    assert_eq!((first.problem.as_str(), words(&lines.stdout).lines().count()), ("smd1", 2));
-    assert!(!first.trace.is_empty());
+    let first: serde_json::Value = serde_json::from_str(words(&lines.stdout).lines().next().unwrap()).unwrap();
+    assert_eq!((&first["problem"], words(&lines.stdout).lines().count()), (&"smd1".into(), 2));
+    assert_eq!(first["config"]["stop"]["max_upper_evals"], 60);
+    assert!(!first["trace"].as_array().unwrap().is_empty());
     let curves = output(folder.path(), &["export", "--store", "a.db", "--format", "ioh", "--out", "curves"]);
     assert_eq!((curves.status.code(), words(&curves.stdout)), (Some(0), String::new()));
     assert!(folder.path().join("curves").read_dir().unwrap().count() > 0);

@@ -16,14 +16,13 @@
 //! The tasks of a grid come seed by seed, so that an interrupted grid has about as many runs of
 //! every method on every problem.
 
-use bilevo::config::ConfigError;
-use bilevo::{Config, ProblemSpec, methods, problems};
-use serde::Deserialize;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-use toml::Spanned;
+mod file;
 
-use crate::store::RunKey;
+use bilevo::config::ConfigError;
+use bilevo::id::changed_settings;
+use bilevo::{Config, ProblemSpec, RunId, methods, problems};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Runs of every cell unless said otherwise, as in the paper.
 pub const DEFAULT_RUNS: u64 = 21;
@@ -50,49 +49,13 @@ pub struct Grid {
     pub settings: Vec<Settings>,
 }
 
-/// A method with its settings on a problem of a size: what a table has one entry for.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Cell {
-    /// Method.
-    pub method: String,
-    /// Problem.
-    pub problem: String,
-    /// Hash of the problem's file; empty for a built-in one.
-    pub problem_hash: String,
-    /// Upper and lower variables.
-    pub dims: (usize, usize),
-    /// Settings that differ from the method's own, as `path=value` joined by blanks.
-    pub settings: String,
-    /// The whole config.
-    pub config: Config,
-    /// Its hash.
-    pub config_hash: String,
-}
-
 /// One run of a grid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
-    /// What to run.
-    pub cell: Arc<Cell>,
-    /// With which seed.
-    pub seed: u64,
-}
-
-impl Task {
-    /// The key under which this version of bilevo stores the run.
-    pub fn key(&self) -> RunKey {
-        let Cell { method, problem, problem_hash, dims, config_hash, .. } = &*self.cell;
-        RunKey {
-            problem: problem.clone(),
-            problem_hash: problem_hash.clone(),
-            upper_dim: dims.0,
-            lower_dim: dims.1,
-            method: method.clone(),
-            config_hash: config_hash.clone(),
-            version: bilevo::VERSION.into(),
-            seed: self.seed,
-        }
-    }
+    /// What it is a run of.
+    pub id: RunId,
+    /// The method with its settings.
+    pub config: Arc<Config>,
 }
 
 impl Grid {
@@ -108,57 +71,20 @@ impl Grid {
         }
     }
 
-    /// Reads and checks a grid file.
-    ///
-    /// # Errors
-    /// Anything that is not a grid, with the line.
-    pub fn parse(text: &str) -> Result<Grid, GridError> {
-        let file: GridFile = toml::from_str(text)?;
-        let line = |start: usize| text.get(..start).map(|before| before.matches('\n').count() + 1);
-        let mut lines = BTreeMap::new();
-        let mut note = |part: Part, spans: Vec<usize>| {
-            lines.extend(spans.into_iter().enumerate().map(|(index, start)| ((part, index), line(start))));
-        };
-        note(Part::Method, starts(&file.methods));
-        note(Part::Problem, starts(&file.problems));
-        note(Part::Size, starts(&file.dims));
-        note(Part::Settings, starts(&file.settings));
-        let place = |part, index| lines.get(&(part, index)).copied().flatten();
-        let mut dims = Vec::new();
-        for (index, text) in file.dims.iter().enumerate() {
-            let size = parse_dims(text.get_ref());
-            dims.push(size.map_err(|reason| GridError::entry(place(Part::Size, index), reason))?);
-        }
-        let mut settings = Vec::new();
-        for (index, table) in file.settings.iter().enumerate() {
-            let flat = flatten(table.get_ref());
-            settings.push(flat.map_err(|reason| GridError::entry(place(Part::Settings, index), reason))?);
-        }
-        let plain = |list: Vec<Spanned<String>>| list.into_iter().map(Spanned::into_inner).collect();
-        let grid = Grid {
-            methods: plain(file.methods),
-            problems: plain(file.problems),
-            dims,
-            runs: file.runs,
-            first_seed: file.first_seed,
-            settings,
-        };
-        grid.cells(&place)?;
-        Ok(grid)
-    }
-
     /// Every run of the grid, each once, seed by seed.
     ///
     /// # Errors
     /// An unknown or impossible method, problem, size or setting; a grid without runs or with
     /// absurdly many.
     pub fn tasks(&self) -> Result<Vec<Task>, GridError> {
-        let cells = self.cells(&|_, _| None)?;
+        let first = self.first_tasks(&|_, _| None)?;
         let seeds = self.first_seed..self.first_seed.saturating_add(self.runs);
-        Ok(seeds.flat_map(|seed| cells.iter().map(move |cell| Task { cell: cell.clone(), seed })).collect())
+        let with = |task: &Task, seed| Task { id: RunId { seed, ..task.id.clone() }, config: task.config.clone() };
+        Ok(seeds.flat_map(|seed| first.iter().map(move |task| with(task, seed))).collect())
     }
 
-    fn cells(&self, place: &dyn Fn(Part, usize) -> Option<usize>) -> Result<Vec<Arc<Cell>>, GridError> {
+    /// The runs with the first seed.
+    fn first_tasks(&self, place: &Place<'_>) -> Result<Vec<Task>, GridError> {
         self.check_counts()?;
         let own = [Settings::new()];
         let all_settings = if self.settings.is_empty() { &own[..] } else { &self.settings };
@@ -166,7 +92,7 @@ impl Grid {
         for (index, problem) in self.problems.iter().enumerate() {
             sized.extend(self.sizes_of(problem, index, place)?);
         }
-        let mut cells = Vec::new();
+        let mut tasks = Vec::new();
         let mut seen = BTreeSet::new();
         for (m, method) in self.methods.iter().enumerate() {
             let base = methods::find(method).map_err(|e| GridError::entry(place(Part::Method, m), e))?.config();
@@ -174,25 +100,28 @@ impl Grid {
                 let wrong = |e: ConfigError| GridError::entry(place(Part::Settings, s), format!("with {method}: {e}"));
                 let mut config = base.clone();
                 settings.iter().try_for_each(|(path, value)| config.set(path, value)).map_err(wrong)?;
-                let (difference, hash) = (difference(&base, &config), config.hash());
+                let (settings, config_hash) = (changed_settings(method, &config), config.hash());
+                let config = Arc::new(config);
                 for Sized { problem, spec } in &sized {
                     config.check(spec).map_err(wrong)?;
-                    let dims = (spec.upper.dim(), spec.lower.dim());
-                    if seen.insert((method.clone(), problem.clone(), dims, hash.clone())) {
-                        cells.push(Arc::new(Cell {
-                            method: method.clone(),
-                            problem: problem.clone(),
-                            problem_hash: String::new(),
-                            dims,
-                            settings: difference.clone(),
-                            config: config.clone(),
-                            config_hash: hash.clone(),
-                        }));
+                    let id = RunId {
+                        problem: problem.clone(),
+                        problem_hash: String::new(),
+                        upper_dim: spec.upper.dim(),
+                        lower_dim: spec.lower.dim(),
+                        method: method.clone(),
+                        settings: settings.clone(),
+                        config_hash: config_hash.clone(),
+                        version: bilevo::VERSION.into(),
+                        seed: self.first_seed,
+                    };
+                    if seen.insert(id.clone()) {
+                        tasks.push(Task { id, config: config.clone() });
                     }
                 }
             }
         }
-        Ok(cells)
+        Ok(tasks)
     }
 
     fn check_counts(&self) -> Result<(), GridError> {
@@ -228,12 +157,7 @@ impl Grid {
     }
 
     /// A problem in the sizes asked for, or in its only one.
-    fn sizes_of(
-        &self,
-        problem: &str,
-        index: usize,
-        place: &dyn Fn(Part, usize) -> Option<usize>,
-    ) -> Result<Vec<Sized>, GridError> {
+    fn sizes_of(&self, problem: &str, index: usize, place: &Place<'_>) -> Result<Vec<Sized>, GridError> {
         let info = problems::info(problem).map_err(|e| GridError::entry(place(Part::Problem, index), e))?;
         let own = [info.default_dims];
         let sizes_apply = info.scalable || !self.scales();
@@ -275,50 +199,7 @@ pub fn parse_dims(text: &str) -> Result<(usize, usize), String> {
     parts.ok_or_else(|| format!("`{text}` is no size\nhint: write upper and lower variables as in `2+3`"))
 }
 
-/// Settings in which a config differs from its method's own.
-fn difference(own: &Config, config: &Config) -> String {
-    let (own, config) = (leaves(own), leaves(config));
-    let changed = config.iter().filter(|(path, value)| own.get(*path) != Some(value));
-    changed.map(|(path, value)| format!("{path}={value}")).collect::<Vec<_>>().join(" ")
-}
-
-/// Every `section.field` of a config with its value as [`Config::set`] takes it.
-fn leaves(config: &Config) -> BTreeMap<String, String> {
-    let mut leaves = BTreeMap::new();
-    let tree = serde_json::to_value(config).unwrap_or_default();
-    for (section, fields) in tree.as_object().into_iter().flatten() {
-        for (field, value) in fields.as_object().into_iter().flatten() {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
-            leaves.insert(format!("{section}.{field}"), text);
-        }
-    }
-    leaves
-}
-
-/// A grid as written in a file.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct GridFile {
-    methods: Vec<Spanned<String>>,
-    problems: Vec<Spanned<String>>,
-    #[serde(default)]
-    dims: Vec<Spanned<String>>,
-    #[serde(default = "default_runs")]
-    runs: u64,
-    #[serde(default = "one")]
-    first_seed: u64,
-    #[serde(default)]
-    settings: Vec<Spanned<toml::Table>>,
-}
-
-fn default_runs() -> u64 {
-    DEFAULT_RUNS
-}
-
-fn one() -> u64 {
-    1
-}
-
+/// A list of a grid, for finding the line of an entry in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
     Method,
@@ -327,27 +208,8 @@ enum Part {
     Settings,
 }
 
-fn starts<T>(list: &[Spanned<T>]) -> Vec<usize> {
-    list.iter().map(|item| item.span().start).collect()
-}
-
-/// `stop.target = "off"` and `[settings.stop] target = "off"` alike as (path, value).
-fn flatten(table: &toml::Table) -> Result<Settings, String> {
-    let mut flat = Settings::new();
-    for (key, value) in table {
-        match value {
-            toml::Value::Table(inner) => {
-                flat.extend(flatten(inner)?.into_iter().map(|(path, value)| (format!("{key}.{path}"), value)));
-            }
-            toml::Value::String(text) => flat.push((key.clone(), text.clone())),
-            toml::Value::Integer(_) | toml::Value::Float(_) | toml::Value::Boolean(_) => {
-                flat.push((key.clone(), value.to_string()));
-            }
-            _ => return Err(format!("`{key}` cannot be a list or a date")),
-        }
-    }
-    Ok(flat)
-}
+/// The line of an entry of a list, if the grid comes from a file.
+type Place<'a> = dyn Fn(Part, usize) -> Option<usize> + 'a;
 
 /// Why a grid was refused.
 #[derive(Debug, thiserror::Error)]

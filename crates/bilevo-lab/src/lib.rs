@@ -1,20 +1,21 @@
 //! Experiments with bilevel algorithms: grids, store, statistics, tables, figures, report.
 //!
-//! A [`grid::Grid`] names methods, problems, sizes, seeds and settings; [`runner::run_tasks`] runs
-//! what is missing and writes every finished run as one [`row::RunRow`] into a [`store::Store`];
-//! [`stats`] and [`export`] work on the rows that [`store::Store::rows`] gives back, and so do
-//! [`tables`], [`figures`] and the [`report`]. [`study`] is the paper's own experiment.
+//! A [`grid::Grid`] names methods, problems, sizes, seeds and settings; each of its [`grid::Task`]s
+//! is one run. [`runner::run_tasks`] does those that are missing and writes each as one [`row::Row`]
+//! into a [`store::Store`]; [`stats`], [`export`], [`tables`], [`figures`] and the [`report`] work on
+//! the rows that [`store::Store::rows`] gives back. [`paper`] is the published study, a guest here:
+//! nothing else depends on it.
 
+mod csv;
 pub mod export;
 pub mod figures;
 pub mod grid;
-pub mod published;
+pub mod paper;
 pub mod report;
 pub mod row;
 pub mod runner;
 pub mod stats;
 pub mod store;
-pub mod study;
 pub mod tables;
 #[cfg(test)]
 mod testing;

@@ -6,9 +6,9 @@
 //! its task alone, so neither the number of threads nor interruptions change any row (times aside).
 
 use crate::grid::{Grid, GridError, Task};
-use crate::row::{RunRow, TracePoint};
-use crate::store::{FailedRun, RunKey, Store, StoreError};
-use bilevo::{Engine, Event, Observer, Run, RunOptions, Serial, Status, problems};
+use crate::row::{Row, TracePoint};
+use crate::store::{FailedRun, Store, StoreError};
+use bilevo::{Engine, Event, Observer, Run, RunId, RunOptions, Serial, Status, problems};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -57,7 +57,7 @@ pub struct Progress<'a> {
     /// Time left, by the pace of this session; none before its first run ended.
     pub left: Option<Duration>,
     /// The run that just ended, well or not; none at the start.
-    pub run: Option<&'a RunKey>,
+    pub run: Option<&'a RunId>,
     /// The run that just failed.
     pub failure: Option<&'a FailedRun>,
 }
@@ -92,7 +92,7 @@ pub enum RunFailure {
 }
 
 /// Does one task; the flag says when to give up.
-pub type RunTask<'a> = dyn Fn(&Task, &Arc<AtomicBool>) -> Result<RunRow, RunFailure> + Sync + 'a;
+pub type RunTask<'a> = dyn Fn(&Task, &Arc<AtomicBool>) -> Result<Row, RunFailure> + Sync + 'a;
 
 /// Why a grid could not be run.
 #[derive(Debug, thiserror::Error)]
@@ -126,8 +126,8 @@ pub fn run_tasks(
     options: RunGridOptions<'_>,
 ) -> Result<GridReport, StoreError> {
     let _lock = store.lock()?;
-    let stored = store.keys()?;
-    let missing: Vec<&Task> = tasks.iter().filter(|task| !stored.contains(&task.key())).collect();
+    let stored = store.ids()?;
+    let missing: Vec<&Task> = tasks.iter().filter(|task| !stored.contains(&task.id)).collect();
     let found = tasks.len() - missing.len();
     let mut session = Session {
         report: GridReport { total: tasks.len(), found, ..GridReport::default() },
@@ -157,7 +157,7 @@ pub fn run_tasks(
     Ok(session.report)
 }
 
-type Outcome = Result<RunRow, RunFailure>;
+type Outcome = Result<Row, RunFailure>;
 
 /// Takes task after task until there are none or the flag is set.
 fn work<'t>(
@@ -197,20 +197,20 @@ impl Session<'_> {
                 thin(&mut row.trace, self.detail);
                 store.insert(&row)?;
                 self.report.done += 1;
-                self.tell(Some(&task.key()), None);
+                self.tell(Some(&task.id), None);
             }
             Err(RunFailure::Interrupted) => {}
             Err(RunFailure::Failed(message)) => {
-                let failed = FailedRun { key: task.key(), message };
-                store.insert_failure(&failed.key, &failed.message)?;
+                let failed = FailedRun { id: task.id.clone(), message };
+                store.insert_failure(&failed.id, &failed.message)?;
                 self.report.failed.push(failed.clone());
-                self.tell(Some(&failed.key), Some(&failed));
+                self.tell(Some(&failed.id), Some(&failed));
             }
         }
         Ok(())
     }
 
-    fn tell(&mut self, run: Option<&RunKey>, failure: Option<&FailedRun>) {
+    fn tell(&mut self, run: Option<&RunId>, failure: Option<&FailedRun>) {
         let GridReport { total, found, done, ref failed } = self.report;
         let (elapsed, ended) = (self.started.elapsed(), done + failed.len());
         let rest = (total - found - ended) as f64;
@@ -239,60 +239,20 @@ fn thin(trace: &mut Vec<TracePoint>, detail: TraceDetail) {
 ///
 /// # Errors
 /// The flag ended it, or it cannot be done.
-pub fn solve_task(task: &Task, stop: &Arc<AtomicBool>) -> Result<RunRow, RunFailure> {
-    let cell = &*task.cell;
+pub fn solve_task(task: &Task, stop: &Arc<AtomicBool>) -> Result<Row, RunFailure> {
+    let Task { id, config } = task;
     let failed = |error: &dyn std::fmt::Display| RunFailure::Failed(error.to_string());
-    let problem = problems::problem(&cell.problem, Some(cell.dims)).map_err(|e| failed(&e))?;
-    let engine = Engine::new(problem.spec().clone(), cell.config.clone(), task.seed).map_err(|e| failed(&e))?;
+    let problem = problems::problem(&id.problem, Some((id.upper_dim, id.lower_dim))).map_err(|e| failed(&e))?;
+    let engine = Engine::new(problem.spec().clone(), (**config).clone(), id.seed).map_err(|e| failed(&e))?;
     let mut curve = Curve::default();
     let options = RunOptions { stop: stop.clone(), ..RunOptions::default() };
-    let mut run = Run::new(engine, cell.method.clone());
+    let mut run = Run::new(engine, id.method.clone());
     let result = run.go(&mut Serial::new(&*problem), &options, &mut [&mut curve]).map_err(|e| failed(&e))?;
     if result.stop == Status::Interrupted {
         return Err(RunFailure::Interrupted);
     }
-    let (evaluations, searches) = (result.evaluations, result.lower_searches);
-    let value = |value: Option<f64>| value.unwrap_or(f64::NAN);
-    Ok(RunRow {
-        method: cell.method.clone(),
-        problem: cell.problem.clone(),
-        problem_hash: cell.problem_hash.clone(),
-        upper_dim: cell.dims.0,
-        lower_dim: cell.dims.1,
-        seed: task.seed,
-        settings: cell.settings.clone(),
-        config_hash: cell.config_hash.clone(),
-        config: serde_json::to_string(&cell.config).map_err(|e| failed(&e))?,
-        version: bilevo::VERSION.into(),
-        upper_value: value(result.upper_value),
-        lower_value: value(result.lower_value),
-        upper_violation: value(result.upper_violation),
-        lower_violation: value(result.lower_violation),
-        x: result.x.unwrap_or_default(),
-        y: result.y.unwrap_or_default(),
-        upper_accuracy: result.accuracy.map(|a| a.upper),
-        lower_accuracy: result.accuracy.and_then(|a| a.lower),
-        upper_evals: evaluations.upper,
-        lower_evals: evaluations.lower,
-        refine_lower_evals: evaluations.refine_lower,
-        failed_upper: evaluations.failed_upper,
-        failed_lower: evaluations.failed_lower,
-        searches_run: searches.run,
-        searches_skipped: searches.skipped,
-        searches_resampled: searches.resampled,
-        model_accuracy: result.model_accuracy,
-        trainings: result.trainings,
-        generations: result.generations,
-        stop: word(&result.stop),
-        seconds: result.seconds,
-        training_seconds: result.training_seconds,
-        trace: curve.0,
-    })
-}
-
-/// A value that serialises to one word.
-fn word(value: &impl serde::Serialize) -> String {
-    serde_json::to_value(value).ok().and_then(|word| word.as_str().map(String::from)).unwrap_or_default()
+    let config = serde_json::to_string(&**config).map_err(|e| failed(&e))?;
+    Ok(Row { result, config: config.into(), trace: curve.0 })
 }
 
 /// Collects the elite after every generation.

@@ -9,7 +9,7 @@ mod rank_sum;
 
 pub use rank_sum::{RankSum, RankSumMethod, rank_sum};
 
-use crate::row::RunRow;
+use crate::row::Row;
 
 /// Why a statistic was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -125,8 +125,8 @@ pub struct Successes {
     pub runs: usize,
 }
 
-/// Counts the runs for which [`RunRow::solved`] says yes.
-pub fn successes<'a>(rows: impl IntoIterator<Item = &'a RunRow>) -> Successes {
+/// Counts the runs for which [`Row::solved`] says yes.
+pub fn successes<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Successes {
     let mut counts = Successes::default();
     for row in rows {
         counts.runs += 1;
@@ -137,7 +137,7 @@ pub fn successes<'a>(rows: impl IntoIterator<Item = &'a RunRow>) -> Successes {
 }
 
 /// Expected running time of some runs in total evaluations; see [`ert`].
-pub fn expected_running_time<'a>(rows: impl IntoIterator<Item = &'a RunRow>) -> Option<f64> {
+pub fn expected_running_time<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Option<f64> {
     ert(rows.into_iter().map(|row| (row.total_evals(), row.solved() == Some(true))))
 }
 
@@ -167,8 +167,8 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The verdict for `ours` against `other`: significant by `p` (perhaps a corrected one), in the
-    /// direction that `test` shows.
+    /// The verdict on the first sample of a test: significant by `p` (perhaps a corrected one), in
+    /// the direction that `test` shows.
     pub fn from_p(test: &RankSum, p: f64) -> Verdict {
         match test.a12().partial_cmp(&0.5) {
             Some(std::cmp::Ordering::Less) if p < SIGNIFICANCE => Verdict::Better,
@@ -187,13 +187,14 @@ impl Verdict {
     }
 }
 
-/// The verdict on `ours` against `other` by the rank-sum test, smaller values being better.
+/// The verdict on `ours` against `other` by the rank-sum test, smaller values being better; none if
+/// the samples are too small for any difference to be significant.
 ///
 /// # Errors
 /// As [`rank_sum`].
-pub fn verdict(ours: &[f64], other: &[f64]) -> Result<Verdict, StatsError> {
+pub fn verdict(ours: &[f64], other: &[f64]) -> Result<Option<Verdict>, StatsError> {
     let test = rank_sum(ours, other)?;
-    Ok(Verdict::from_p(&test, test.p))
+    Ok((test.smallest_p() < SIGNIFICANCE).then(|| Verdict::from_p(&test, test.p)))
 }
 
 /// Holm's step-down correction: adjusted p-values in the order given, each to be compared with the

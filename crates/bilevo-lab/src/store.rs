@@ -1,69 +1,36 @@
 //! The store: finished runs in one SQLite file.
 //!
-//! Every finished run is one [`RunRow`], written in a transaction of its own when it ends, so that
-//! a kill, a full disk or a power cut loses at most runs that were not written yet. The file is in
-//! WAL mode: others may read while one process writes. A row is found again by its [`RunKey`],
-//! which holds the version and the hashes of config and problem, so that nothing old passes for
-//! something new.
+//! Every finished run is one [`Row`], written in a transaction of its own when it ends, so that a
+//! kill, a full disk or a power cut loses at most runs that were not written yet. The file is in WAL
+//! mode: others may read while one process writes. A run is found again by its [`RunId`], which
+//! holds the version and the hashes of config and problem, so that nothing old passes for something
+//! new. [`Store::read`] never writes, not even beside the store; older formats are read as they are.
 //!
 //! ```no_run
 //! use bilevo_lab::store::{Filter, Store};
-//! let store = Store::open_existing("study.db".as_ref())?;
+//! let store = Store::read("study.db".as_ref())?;
 //! let rows = store.rows(&Filter::default())?;              // newest rows, without traces
 //! let with_curves = store.rows(&Filter::default().with_traces())?;
 //! # Ok::<(), bilevo_lab::store::StoreError>(())
 //! ```
 
-mod columns;
 mod error;
 mod file;
+mod format1;
+mod reading;
+mod schema;
 mod trace;
 
 pub use error::StoreError;
 pub use file::WriterLock;
 
-use crate::row::{RunRow, TracePoint};
+use crate::row::{Row, TracePoint};
+use bilevo::RunId;
 use rusqlite::{Connection, OpenFlags, params};
+use schema::Line;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-/// What makes two runs the same run.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RunKey {
-    /// Problem.
-    pub problem: String,
-    /// Hash of the problem's file; empty for a built-in problem.
-    pub problem_hash: String,
-    /// Upper variables.
-    pub upper_dim: usize,
-    /// Lower variables.
-    pub lower_dim: usize,
-    /// Method.
-    pub method: String,
-    /// Hash of the whole config.
-    pub config_hash: String,
-    /// Version of bilevo.
-    pub version: String,
-    /// Seed.
-    pub seed: u64,
-}
-
-impl RunKey {
-    /// The key of a row.
-    pub fn of(row: &RunRow) -> RunKey {
-        RunKey {
-            problem: row.problem.clone(),
-            problem_hash: row.problem_hash.clone(),
-            upper_dim: row.upper_dim,
-            lower_dim: row.lower_dim,
-            method: row.method.clone(),
-            config_hash: row.config_hash.clone(),
-            version: row.version.clone(),
-            seed: row.seed,
-        }
-    }
-}
 
 /// Which generations of rows to give back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,7 +46,7 @@ pub enum History {
 /// Whether to load convergence traces, which are most of the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Traces {
-    /// Leave [`RunRow::trace`] empty.
+    /// Leave [`Row::trace`] empty.
     #[default]
     Leave,
     /// Load them.
@@ -110,9 +77,9 @@ impl Filter {
         Filter { traces: Traces::Load, ..self }
     }
 
-    fn wants(&self, row: &RunRow) -> bool {
+    fn wants(&self, id: &RunId) -> bool {
         let listed = |list: &[String], name: &String| list.is_empty() || list.contains(name);
-        listed(&self.methods, &row.method) && listed(&self.problems, &row.problem)
+        listed(&self.methods, &id.method) && listed(&self.problems, &id.problem)
     }
 }
 
@@ -120,7 +87,7 @@ impl Filter {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedRun {
     /// Which run.
-    pub key: RunKey,
+    pub id: RunId,
     /// What went wrong.
     pub message: String,
 }
@@ -130,11 +97,14 @@ pub struct FailedRun {
 pub struct Store {
     conn: Connection,
     path: PathBuf,
+    format: u32,
+    snapshot: Option<reading::Snapshot>,
     _registration: file::Registration,
 }
 
 impl Store {
-    /// Opens a store, making a new one where there is no file.
+    /// Opens a store to write to, making a new one where there is no file and bringing an older one
+    /// up to date.
     ///
     /// # Errors
     /// A file that is not a store, is damaged, or was made by a newer version (all left untouched).
@@ -143,22 +113,7 @@ impl Store {
         if !path.exists() {
             file::create(&path)?;
         }
-        Store::open_located(path)
-    }
-
-    /// Opens a store that is there already.
-    ///
-    /// # Errors
-    /// As [`Store::open`], and a missing file.
-    pub fn open_existing(path: &Path) -> Result<Store, StoreError> {
-        if !path.exists() {
-            return Err(StoreError::Missing { path: path.to_path_buf() });
-        }
-        file::locate(path).and_then(Store::open_located).map_err(StoreError::for_reading)
-    }
-
-    fn open_located(path: PathBuf) -> Result<Store, StoreError> {
-        let (registration, version) = file::Registration::checked(&path)?;
+        let registration = file::Registration::checked(&path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let context = |source| StoreError::sqlite(&path, source);
         let mut conn = Connection::open_with_flags(&path, flags).map_err(context)?;
@@ -166,10 +121,28 @@ impl Store {
         // A killed process loses nothing this way; a power cut may undo the latest rows, which are
         // then simply run again.
         conn.pragma_update(None, "synchronous", "NORMAL").map_err(context)?;
-        if version < columns::SCHEMA_VERSION {
-            columns::migrate(&mut conn).map_err(context)?;
+        check_tables(&conn, &path)?;
+        schema::prepare(&mut conn).map_err(context)?;
+        Ok(Store { conn, path, format: schema::FORMAT, snapshot: None, _registration: registration })
+    }
+
+    /// Opens a store that is there already, for reading only: neither the file nor its folder is
+    /// written to.
+    ///
+    /// # Errors
+    /// As [`Store::open`], and a missing file.
+    pub fn read(path: &Path) -> Result<Store, StoreError> {
+        if !path.exists() {
+            return Err(StoreError::Missing { path: path.to_path_buf() });
         }
-        Ok(Store { conn, path, _registration: registration })
+        file::locate(path).and_then(Store::read_located).map_err(StoreError::for_reading)
+    }
+
+    fn read_located(path: PathBuf) -> Result<Store, StoreError> {
+        let registration = file::Registration::checked(&path)?;
+        let (conn, snapshot) = reading::connect(&path)?;
+        let format = check_tables(&conn, &path)?;
+        Ok(Store { conn, path, format, snapshot, _registration: registration })
     }
 
     /// Where the store is.
@@ -205,7 +178,7 @@ impl Store {
     ///
     /// # Errors
     /// The disk is full, or whatever SQLite reports; the store is unchanged then.
-    pub fn insert(&mut self, row: &RunRow) -> Result<(), StoreError> {
+    pub fn insert(&mut self, row: &Row) -> Result<(), StoreError> {
         insert(&mut self.conn, row).map_err(|e| StoreError::sqlite(&self.path, e))
     }
 
@@ -213,16 +186,16 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::insert`].
-    pub fn insert_failure(&mut self, key: &RunKey, message: &str) -> Result<(), StoreError> {
-        columns::note_failure(&self.conn, key, message).map_err(|e| self.context(e))
+    pub fn insert_failure(&mut self, id: &RunId, message: &str) -> Result<(), StoreError> {
+        schema::note_failure(&self.conn, id, message).map_err(|e| self.context(e))
     }
 
-    /// The keys of all rows.
+    /// The identities of all runs.
     ///
     /// # Errors
     /// Whatever SQLite reports.
-    pub fn keys(&self) -> Result<BTreeSet<RunKey>, StoreError> {
-        self.query(columns::SELECT_KEYS, columns::read_key)
+    pub fn ids(&self) -> Result<BTreeSet<RunId>, StoreError> {
+        Ok(self.lines()?.into_iter().map(|(_, id)| id).collect())
     }
 
     /// Number of rows.
@@ -231,7 +204,7 @@ impl Store {
     /// Whatever SQLite reports.
     pub fn count(&self) -> Result<u64, StoreError> {
         let count = self.conn.query_row("SELECT count(*) FROM runs", [], |row| row.get::<_, i64>(0));
-        count.map(i64::cast_unsigned).map_err(|e| self.context(e))
+        self.checked(count.map(i64::cast_unsigned))
     }
 
     /// Runs that ended in an error and have not succeeded since.
@@ -239,7 +212,7 @@ impl Store {
     /// # Errors
     /// Whatever SQLite reports.
     pub fn failures(&self) -> Result<Vec<FailedRun>, StoreError> {
-        self.query(columns::SELECT_FAILURES, |row| Ok(FailedRun { key: columns::read_key(row)?, message: row.get(8)? }))
+        self.checked(if self.format == 1 { format1::failures(&self.conn) } else { schema::failures(&self.conn) })
     }
 
     /// The rows a filter asks for, in the order of problem, size, method, settings, seed, version:
@@ -247,38 +220,46 @@ impl Store {
     ///
     /// # Errors
     /// Whatever SQLite reports, or a trace that cannot be read.
-    pub fn rows(&self, filter: &Filter) -> Result<Vec<RunRow>, StoreError> {
-        let mut stored: Vec<(i64, RunRow)> = self.query(columns::SELECT_ROWS, columns::read_row)?;
+    pub fn rows(&self, filter: &Filter) -> Result<Vec<Row>, StoreError> {
+        let mut lines = self.lines()?;
         if filter.history == History::Newest {
-            keep_newest(&mut stored);
+            keep_newest(&mut lines);
         }
-        stored.retain(|(_, row)| filter.wants(row));
+        let wanted: BTreeSet<Line> = lines.iter().filter(|(_, id)| filter.wants(id)).map(|(line, _)| *line).collect();
+        let wanted = |line: Line| wanted.contains(&line);
+        let read = if self.format == 1 { format1::runs } else { schema::runs };
+        let mut rows = self.checked(read(&self.conn, &wanted))?;
         if filter.traces == Traces::Load {
-            for (id, row) in &mut stored {
-                row.trace = self.trace(*id)?;
+            for (line, row) in &mut rows {
+                row.trace = self.trace(*line)?;
             }
         }
-        Ok(stored.into_iter().map(|(_, row)| row).collect())
+        Ok(rows.into_iter().map(|(_, row)| row).collect())
     }
 
-    fn trace(&self, id: i64) -> Result<Vec<TracePoint>, StoreError> {
-        let found = self.conn.prepare_cached("SELECT trace FROM traces WHERE run = ?1").and_then(|mut statement| {
-            statement.query_row([id], |row| Ok(trace::decode(row.get_ref(0)?.as_blob().unwrap_or_default())))
+    fn lines(&self) -> Result<Vec<(Line, RunId)>, StoreError> {
+        self.checked(if self.format == 1 { format1::ids(&self.conn) } else { schema::ids(&self.conn) })
+    }
+
+    fn trace(&self, line: Line) -> Result<Vec<TracePoint>, StoreError> {
+        let found = self.conn.prepare_cached(schema::SELECT_TRACE).and_then(|mut statement| {
+            statement.query_row([line], |row| Ok(trace::decode(row.get_ref(0)?.as_blob().unwrap_or_default())))
         });
         match found {
-            Ok(Some(points)) => Ok(points),
-            Ok(None) | Err(rusqlite::Error::QueryReturnedNoRows) => Err(self.damaged(format!("the trace of run {id}"))),
-            Err(e) => Err(self.context(e)),
+            Ok(Some(points)) => self.checked(Ok(points)),
+            Ok(None) | Err(rusqlite::Error::QueryReturnedNoRows) => {
+                Err(self.damaged(format!("the trace of run {line}")))
+            }
+            Err(e) => self.checked(Err(e)),
         }
     }
 
-    fn query<T, C: FromIterator<T>>(
-        &self,
-        sql: &str,
-        read: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<C, StoreError> {
-        let all = self.conn.prepare_cached(sql).and_then(|mut statement| statement.query_map([], read)?.collect());
-        all.map_err(|e| self.context(e))
+    /// What was read, unless the file has changed meanwhile under a reader without locks.
+    fn checked<T>(&self, read: rusqlite::Result<T>) -> Result<T, StoreError> {
+        match &self.snapshot {
+            Some(snapshot) if !snapshot.holds(&self.path) => Err(StoreError::Changed { path: self.path.clone() }),
+            _ => read.map_err(|e| self.context(e)),
+        }
     }
 
     fn context(&self, source: rusqlite::Error) -> StoreError {
@@ -290,33 +271,43 @@ impl Store {
     }
 }
 
-fn insert(conn: &mut Connection, row: &RunRow) -> rusqlite::Result<()> {
+/// The format of a store whose tables are those of its format.
+fn check_tables(conn: &Connection, path: &Path) -> Result<u32, StoreError> {
+    let format = schema::format(conn).map_err(|e| StoreError::sqlite(path, e))?;
+    let tables = match format {
+        0 => Ok(()),
+        1 => format1::check(conn),
+        schema::FORMAT => schema::check(conn),
+        found => {
+            return Err(StoreError::Newer { path: path.to_path_buf(), found, known: schema::FORMAT });
+        }
+    };
+    tables.map_err(|e| StoreError::tables(path, e))?;
+    Ok(format)
+}
+
+fn insert(conn: &mut Connection, row: &Row) -> rusqlite::Result<()> {
     let transaction = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    transaction
-        .prepare_cached("INSERT OR IGNORE INTO configs (hash, config) VALUES (?1, ?2)")?
-        .execute([&row.config_hash, &row.config])?;
-    if columns::write_row(&transaction, row)? {
-        let id = transaction.last_insert_rowid();
+    if let Some(line) = schema::write(&transaction, row)? {
         transaction
             .prepare_cached("INSERT INTO traces (run, trace) VALUES (?1, ?2)")?
-            .execute(params![id, trace::encode(&row.trace)])?;
+            .execute(params![line, trace::encode(&row.trace)])?;
     }
-    columns::forget_failure(&transaction, &RunKey::of(row))?;
+    schema::forget_failure(&transaction, row.id())?;
     transaction.commit()
 }
 
-/// Drops rows of a (method, problem, size, settings) that were made by another version, config or
-/// problem file than the row written last.
-fn keep_newest(rows: &mut Vec<(i64, RunRow)>) {
-    let cell =
-        |row: &RunRow| (row.problem.clone(), row.upper_dim, row.lower_dim, row.method.clone(), row.settings.clone());
-    let origin = |row: &RunRow| (row.version.clone(), row.config_hash.clone(), row.problem_hash.clone());
+/// Drops runs of a (method, problem, size, settings) that were made by another version, config or
+/// problem file than the run written last.
+fn keep_newest(lines: &mut Vec<(Line, RunId)>) {
+    let cell = |id: &RunId| (id.problem.clone(), id.upper_dim, id.lower_dim, id.method.clone(), id.settings.clone());
+    let origin = |id: &RunId| (id.version.clone(), id.config_hash.clone(), id.problem_hash.clone());
     let mut newest = BTreeMap::new();
-    for (id, row) in rows.iter() {
-        let entry = newest.entry(cell(row)).or_insert_with(|| (*id, origin(row)));
-        if *id > entry.0 {
-            *entry = (*id, origin(row));
+    for (line, id) in lines.iter() {
+        let entry = newest.entry(cell(id)).or_insert_with(|| (*line, origin(id)));
+        if *line > entry.0 {
+            *entry = (*line, origin(id));
         }
     }
-    rows.retain(|(_, row)| newest.get(&cell(row)).is_none_or(|(_, wanted)| *wanted == origin(row)));
+    lines.retain(|(_, id)| newest.get(&cell(id)).is_none_or(|(_, wanted)| *wanted == origin(id)));
 }

@@ -9,10 +9,9 @@
 mod cdp;
 mod common;
 
-use bilevo_lab::report::{self, Input};
-use bilevo_lab::row::RunRow;
-use bilevo_lab::study::{self, Part};
-use bilevo_lab::tables::general::Options;
+use bilevo_lab::paper;
+use bilevo_lab::paper::study::{self, COMPARISONS};
+use bilevo_lab::row::Row;
 use cdp::Browser;
 use common::row;
 use serde_json::json;
@@ -20,37 +19,27 @@ use std::io::Write;
 use std::path::PathBuf;
 
 /// A study in which the versions with contrastive ranking are cheaper.
-fn rows() -> Vec<RunRow> {
+fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
-    for work in study::work(&study::comparisons(&Part::ALL)) {
-        for seed in 1..=7 {
-            let mut row = row(&work.method, &work.problem, seed);
-            let cr = work.method.starts_with("cr-");
-            row.model_accuracy = row.model_accuracy.filter(|_| cr);
-            let cost = if cr { 700 } else { 1000 } + 10 * seed;
-            row.trace.iter_mut().enumerate().for_each(|(k, p)| {
-                p.lower_evals = cost * (k as u64 + 1);
-                p.accuracy = Some(libm::pow(10.0, 1.5 - 0.4 * k as f64 + 0.1 * seed as f64));
-            });
-            row.lower_evals = cost * 20;
-            rows.push(row);
-        }
+    for task in study::tasks(COMPARISONS, 7).unwrap() {
+        let mut row = row(&task.id.method, &task.id.problem, task.id.seed);
+        let (cr, seed) = (task.id.method.starts_with("cr-"), task.id.seed);
+        row.result.model_accuracy = row.result.model_accuracy.filter(|_| cr);
+        let cost = if cr { 700 } else { 1000 } + 10 * seed;
+        row.trace.iter_mut().enumerate().for_each(|(k, p)| {
+            p.lower_evals = cost * (k as u64 + 1);
+            p.accuracy = Some(libm::pow(10.0, 1.5 - 0.4 * k as f64 + 0.1 * seed as f64));
+        });
+        row.result.evaluations.lower = cost * 20;
+        rows.push(row);
     }
     rows
 }
 
 fn report(folder: &tempfile::TempDir) -> PathBuf {
-    let comparisons = study::comparisons(&Part::ALL);
-    let input = Input {
-        title: "The published study, measured again",
-        rows: &rows(),
-        comparisons: &comparisons,
-        options: &Options::default(),
-        differences: &study::DIFFERENCES,
-        command: "bilevo reproduce --runs 7 --jobs 2 --store a-rather-long-name-of-a-store.db --out docs/report",
-    };
+    let command = "bilevo reproduce --runs 7 --jobs 2 --store a-rather-long-name-of-a-store.db --out docs/report";
     let file = folder.path().join("report.html");
-    std::fs::write(&file, report::html(&input).unwrap()).unwrap();
+    std::fs::write(&file, paper::report(COMPARISONS, &rows(), command).unwrap().html().unwrap()).unwrap();
     file
 }
 
@@ -82,10 +71,8 @@ fn on_a_desktop(browser: &mut Browser, file: &std::path::Path) {
     let groups = browser.eval(
         "[...document.querySelectorAll('details.curves')].map(d => [d.querySelectorAll('figure').length, d.querySelectorAll('.curve').length])",
     );
-    let expected: Vec<_> = study::comparisons(&Part::ALL)
-        .iter()
-        .map(|c| json!([c.layout.problems.len(), c.layout.problems.len() * c.layout.methods.len()]))
-        .collect();
+    let expected: Vec<_> =
+        COMPARISONS.iter().map(|c| json!([c.on.names.len(), c.on.names.len() * c.methods.len()])).collect();
     assert_eq!(groups, json!(expected));
     let points = browser.eval("document.querySelector('.median').points.length");
     assert!(points.as_u64().unwrap() > 10);

@@ -19,6 +19,10 @@ stop.target = "off"
 allocator = { window = 48 }
 "#;
 
+fn size(task: &Task) -> (usize, usize) {
+    (task.id.upper_dim, task.id.lower_dim)
+}
+
 fn refusal(text: &str) -> String {
     Grid::parse(text).unwrap_err().to_string()
 }
@@ -29,16 +33,16 @@ fn a_grid_is_the_product_of_its_lists() {
     // 2 methods x (smd1 in 2 sizes + tp3 in its only one) x 2 settings x 3 seeds
     assert_eq!(tasks.len(), 2 * 3 * 2 * 3);
     let describe = |task: &Task| {
-        let c = &task.cell;
-        format!("{} {} {}+{} [{}] {}", c.method, c.problem, c.dims.0, c.dims.1, c.settings, task.seed)
+        let id = &task.id;
+        format!("{} {} {}+{} [{}] {}", id.method, id.problem, id.upper_dim, id.lower_dim, id.settings, id.seed)
     };
     assert_eq!(describe(&tasks[0]), "bl-cma-es smd1 2+3 [] 10");
     assert_eq!(describe(&tasks[35]), "cr-bl-cma-es tp3 2+2 [allocator.window=48 stop.target=off] 12");
-    assert!(tasks[..12].iter().all(|t| t.seed == 10), "seed by seed");
-    let mut keys: Vec<_> = tasks.iter().map(Task::key).collect();
-    keys.sort();
-    keys.dedup();
-    assert_eq!(keys.len(), 36);
+    assert!(tasks[..12].iter().all(|t| t.id.seed == 10), "seed by seed");
+    let mut ids: Vec<_> = tasks.iter().map(|t| t.id.clone()).collect();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 36);
 }
 
 #[test]
@@ -48,7 +52,7 @@ fn sizes_pass_a_problem_by_only_if_another_one_takes_them() {
     let refused = grid.tasks().unwrap_err().to_string();
     assert!(refused.contains("only 2+2"), "{refused}");
     grid.dims = vec![(2, 2)];
-    assert_eq!((grid.tasks().unwrap()[0].cell.dims, grid.passed_by().len()), ((2, 2), 0));
+    assert_eq!((size(&grid.tasks().unwrap()[0]), grid.passed_by().len()), ((2, 2), 0));
     grid.problems.push("smd1".into());
     grid.dims = vec![(5, 5)];
     assert_eq!(grid.passed_by(), ["tp1"]);
@@ -60,8 +64,8 @@ fn what_is_left_out_has_defaults() {
     let grid = Grid::parse("methods = ['boc']\nproblems = ['smd3']").unwrap();
     assert_eq!(grid, Grid::new(["boc"], ["smd3"]));
     let tasks = grid.tasks().unwrap();
-    assert_eq!((tasks.len(), tasks[0].seed, tasks[20].seed), (21, 1, 21));
-    assert_eq!(tasks[0].cell.dims, (2, 3));
+    assert_eq!((tasks.len(), tasks[0].id.seed, tasks[20].id.seed), (21, 1, 21));
+    assert_eq!(size(&tasks[0]), (2, 3));
 }
 
 #[test]
@@ -72,7 +76,7 @@ fn the_same_run_is_planned_once() {
     grid.settings = vec![vec![], vec![("stop.target".into(), "upper".into())]];
     let tasks = grid.tasks().unwrap();
     assert_eq!(tasks.len(), 1);
-    assert_eq!(tasks[0].cell.settings, "");
+    assert_eq!(tasks[0].id.settings, "");
 }
 
 #[test]

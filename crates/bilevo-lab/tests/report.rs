@@ -3,29 +3,28 @@
 
 mod common;
 
-use bilevo_lab::report::{self, Input};
-use bilevo_lab::row::RunRow;
-use bilevo_lab::study::{self, Part};
+use bilevo_lab::paper;
+use bilevo_lab::paper::study::{self, COMPARISONS, Comparison, Part};
+use bilevo_lab::report::{general, is_report};
+use bilevo_lab::row::Row;
 use bilevo_lab::tables::general::Options;
 use common::row;
 use std::sync::LazyLock;
 use std::time::Instant;
 
-fn page(rows: &[RunRow], comparisons: &[study::Comparison]) -> String {
-    let input = Input {
-        title: "Title <b>",
-        rows,
-        comparisons,
-        options: &Options::default(),
-        differences: &[("Heading <i>", "Text & more")],
-        command: "bilevo reproduce --runs 3",
-    };
-    report::html(&input).unwrap()
+const COMMAND: &str = "bilevo reproduce --runs 3 <b>";
+
+fn page(rows: &[Row]) -> String {
+    general::report(rows, &Options::default(), "Title <b>", COMMAND).unwrap().html().unwrap()
 }
 
-fn study_rows(parts: &[Part], runs: u64) -> Vec<RunRow> {
-    let work = study::work(&study::comparisons(parts));
-    work.iter().flat_map(|w| (1..=runs).map(|seed| row(&w.method, &w.problem, seed))).collect()
+fn study_page(rows: &[Row], comparisons: &[Comparison]) -> String {
+    paper::report(comparisons, rows, COMMAND).unwrap().html().unwrap()
+}
+
+fn study_rows(parts: &[Part], runs: u64) -> Vec<Row> {
+    let tasks = study::tasks(&study::comparisons(parts), runs).unwrap();
+    tasks.iter().map(|task| row(&task.id.method, &task.id.problem, task.id.seed)).collect()
 }
 
 /// Every opening tag is closed in order; void elements and the text of scripts left aside.
@@ -53,23 +52,22 @@ fn assert_well_formed(html: &str) {
 
 #[test]
 fn the_study_is_complete_and_well_formed() {
-    let comparisons = study::comparisons(&Part::ALL);
-    let html = page(&study_rows(&Part::ALL, 3), &comparisons);
+    let html = study_page(&study_rows(&Part::ALL, 3), COMPARISONS);
     assert_well_formed(&html);
-    let curves: usize = comparisons.iter().map(|c| c.layout.methods.len() * c.layout.problems.len()).sum();
+    assert!(is_report(&html.as_bytes()[..1024]));
+    let curves: usize = COMPARISONS.iter().map(|c| c.methods.len() * c.on.names.len()).sum();
     assert_eq!(html.matches("class=\"curve\"").count(), curves);
-    for comparison in &comparisons {
-        let title = comparison.layout.title.replace('\'', "&#39;");
-        assert!(html.contains(&title), "{title}");
+    for comparison in COMPARISONS {
+        assert!(html.contains(comparison.title), "{}", comparison.title);
     }
-    for needed in ["bilevo reproduce --runs 3", "33.3", "Heading &#60;i&#62;", "Text &#38; more"] {
+    for needed in ["bilevo reproduce --runs 3 &#60;b&#62;", "33.3", "Where we differ and why", "smd, tp, ablation"] {
         assert!(html.contains(needed), "{needed}");
     }
 }
 
 #[test]
 fn nothing_is_fetched() {
-    let html = page(&study_rows(&[Part::Tp], 2), &study::comparisons(&[Part::Tp]));
+    let html = study_page(&study_rows(&[Part::Tp], 2), &study::comparisons(&[Part::Tp]));
     let without_namespace = html.replace("http://www.w3.org/2000/svg", "");
     for address in ["http:", "https:", "//www", "@import", "url(", " src="] {
         assert!(!without_namespace.contains(address), "{address}");
@@ -79,10 +77,10 @@ fn nothing_is_fetched() {
 #[test]
 fn names_are_harmless() {
     let nasty = "</script><script>alert('x')</script>\"'><img src=x onerror=alert(1)>";
-    let mut rows: Vec<RunRow> = (1..=3).map(|s| row(nasty, nasty, s)).collect();
+    let mut rows: Vec<Row> = (1..=3).map(|s| row(nasty, nasty, s)).collect();
     rows.extend((1..=3).map(|s| row("m", nasty, s)));
-    rows[0].settings = nasty.into();
-    let html = page(&rows, &[]);
+    rows[0].result.id.settings = nasty.into();
+    let html = page(&rows);
     assert_well_formed(&html);
     assert!(!html.contains("<script>alert"));
     assert!(!html.contains("<img"));
@@ -109,7 +107,7 @@ fn ten_thousand_rows_make_a_small_page_quickly() {
             }
         }
         let started = seconds();
-        let html = page(&rows, &[]);
+        let html = page(&rows);
         let seconds = seconds() - started;
         assert!(html.len() < 3_000_000, "{} bytes for {methods} x {problems} x {seeds}", html.len());
         assert!(seconds < 2.0, "{seconds} s for {methods} x {problems} x {seeds}");
@@ -118,7 +116,32 @@ fn ten_thousand_rows_make_a_small_page_quickly() {
 
 #[test]
 fn no_rows_no_report() {
-    let input =
-        Input { title: "", rows: &[], comparisons: &[], options: &Options::default(), differences: &[], command: "" };
-    assert!(report::html(&input).is_err());
+    assert!(general::report(&[], &Options::default(), "", "").is_err());
+    assert!(paper::report(COMPARISONS, &[], "").is_err());
+}
+
+#[test]
+fn versions_side_by_side_are_mentioned_on_the_page() {
+    let mut rows = vec![row("boc", "p", 1), row("cr-boc", "p", 1)];
+    assert!(!page(&rows).contains("different versions"));
+    rows[1].result.id.version = "0.2.0".into();
+    assert!(page(&rows).contains("Runs of different versions of bilevo stand side by side (0.1.0, 0.2.0)"));
+}
+
+#[test]
+fn page_and_files_show_the_same_tables() {
+    let report = paper::report(COMPARISONS, &study_rows(&[Part::Applications], 5), COMMAND).unwrap();
+    let files = report.files().unwrap();
+    let text = |name: &str| {
+        let (_, bytes) = files.iter().find(|(own, _)| own == name).unwrap_or_else(|| panic!("{name}"));
+        String::from_utf8(bytes.clone()).unwrap()
+    };
+    assert_eq!(text("report.html"), report.html().unwrap());
+    for (name, table) in &report.tables {
+        let csv = text(&format!("tables/{name}.csv"));
+        assert_eq!(csv.lines().count(), table.rows.len() + 1, "{name}: data and nothing else");
+        let closing = text(&format!("tables/{name}-closing.csv"));
+        assert_eq!(closing.lines().count(), table.footer.len() + 1, "{name}");
+    }
+    assert!(files.iter().any(|(name, _)| name == "figures/applications-tlea-cma-es-convergence.png"));
 }

@@ -6,9 +6,9 @@
 mod common;
 
 use bilevo_lab::grid::{Grid, Task};
-use bilevo_lab::row::RunRow;
+use bilevo_lab::row::Row;
 use bilevo_lab::runner::{GridReport, RunFailure, RunGridOptions, TraceDetail, run_grid, run_tasks};
-use bilevo_lab::store::{Filter, RunKey, Store, StoreError};
+use bilevo_lab::store::{Filter, Store, StoreError};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -19,11 +19,11 @@ fn tasks(runs: u64) -> Vec<Task> {
     grid.tasks().unwrap()
 }
 
-/// A made-up row that carries the task's key.
-fn fake(task: &Task) -> RunRow {
-    let RunKey { problem, problem_hash, upper_dim, lower_dim, method, config_hash, version, seed } = task.key();
-    let made_up = common::row(&method, &problem, seed);
-    RunRow { problem_hash, upper_dim, lower_dim, config_hash, version, ..made_up }
+/// A made-up row that carries the task's identity.
+fn fake(task: &Task) -> Row {
+    let mut row = common::row(&task.id.method, &task.id.problem, task.id.seed);
+    row.result.id = task.id.clone();
+    row
 }
 
 fn folder() -> (tempfile::TempDir, PathBuf) {
@@ -70,7 +70,7 @@ fn the_number_of_threads_does_not_matter() {
 fn a_failed_run_is_reported_and_tried_again() {
     let (_folder, path) = folder();
     let mut store = Store::open(&path).unwrap();
-    let bad = |task: &Task, _: &Arc<AtomicBool>| match (task.cell.problem.as_str(), task.seed) {
+    let bad = |task: &Task, _: &Arc<AtomicBool>| match (task.id.problem.as_str(), task.id.seed) {
         ("tp1", 1) => Err(RunFailure::Failed("no such file".into())),
         ("tp1", 2) => panic!("a bug"),
         _ => Ok(fake(task)),
@@ -95,7 +95,7 @@ fn the_stop_flag_drops_runs_in_flight_and_keeps_the_rest() {
     let mut store = Store::open(&path).unwrap();
     let stop = Arc::new(AtomicBool::new(false));
     let run = |task: &Task, stop: &Arc<AtomicBool>| {
-        if task.seed == 3 {
+        if task.id.seed == 3 {
             stop.store(true, Ordering::Relaxed);
         }
         if stop.load(Ordering::Relaxed) { Err(RunFailure::Interrupted) } else { Ok(fake(task)) }
@@ -160,17 +160,19 @@ fn a_real_grid_gives_the_same_rows_each_time() {
         let mut store = Store::open(&path).unwrap();
         run_grid(&grid, &mut store, jobs(threads)).unwrap();
         let mut rows = store.rows(&Filter::default().with_traces()).unwrap();
-        rows.iter_mut().for_each(|row| (row.seconds, row.training_seconds) = (0.0, 0.0));
+        rows.iter_mut().for_each(|row| (row.result.seconds, row.result.training_seconds) = (0.0, 0.0));
         rows
     };
     let once = rows(1);
     assert_eq!(once, rows(2));
     assert_eq!(once.len(), 2);
-    let row = &once[0];
-    assert_eq!((row.method.as_str(), row.problem.as_str(), row.upper_dim, row.lower_dim), ("bl-cma-es", "tp1", 2, 2));
-    assert!(row.upper_evals > 0 && row.lower_evals > row.upper_evals && row.x.len() == 2 && !row.stop.is_empty());
-    let last = row.trace.last().unwrap();
-    assert_eq!((last.upper_evals, last.lower_evals), (row.upper_evals, row.lower_evals));
-    assert_eq!(last.accuracy, row.upper_accuracy);
-    assert_eq!(row.trace.len() as u64, row.generations);
+    let Row { result, trace, config } = &once[0];
+    assert_eq!(result.id, grid.tasks().unwrap()[0].id, "the run is stored as what was planned");
+    assert!(result.evaluations.upper > 0 && result.evaluations.lower > result.evaluations.upper);
+    assert_eq!(result.x.as_ref().unwrap().len(), 2);
+    let last = trace.last().unwrap();
+    assert_eq!((last.upper_evals, last.lower_evals), (result.evaluations.upper, result.evaluations.lower));
+    assert_eq!(last.accuracy, result.accuracy.map(|a| a.upper));
+    assert_eq!(trace.len() as u64, result.generations);
+    assert_eq!(serde_json::from_str::<bilevo::Config>(config).unwrap().hash(), result.id.config_hash);
 }

@@ -101,12 +101,24 @@ fn holm_agrees_with_its_definition() {
 fn verdicts_see_the_direction() {
     let low: Vec<f64> = (0..21).map(f64::from).collect();
     let high: Vec<f64> = (0..21).map(|i| f64::from(i) + 15.0).collect();
-    assert_eq!(verdict(&low, &high).unwrap().symbol(), '+');
-    assert_eq!(verdict(&high, &low).unwrap().symbol(), '−');
-    assert_eq!(verdict(&low, &low).unwrap(), Verdict::Similar);
-    assert_eq!(verdict(&[1.0], &[2.0]).unwrap(), Verdict::Similar, "one run each proves nothing");
+    assert_eq!(verdict(&low, &high).unwrap(), Some(Verdict::Better));
+    assert_eq!(verdict(&high, &low).unwrap(), Some(Verdict::Worse));
+    assert_eq!(verdict(&low, &low).unwrap(), Some(Verdict::Similar));
+    assert_eq!(verdict(&[1.0], &[2.0]).unwrap(), None, "one run each proves nothing");
     let test = rank_sum(&low, &high).unwrap();
     assert_eq!(Verdict::from_p(&test, 0.05), Verdict::Similar, "a corrected p at the level itself");
+}
+
+#[test]
+fn the_smallest_p_is_that_of_samples_apart() {
+    for (small, large) in [(1, 1), (1, 39), (3, 3), (4, 4), (3, 21), (8, 8)] {
+        let low: Vec<f64> = (0..small).map(f64::from).collect();
+        let high: Vec<f64> = (0..large).map(|i| f64::from(i) + 100.0).collect();
+        let test = rank_sum(&low, &high).unwrap();
+        assert_eq!(test.method, RankSumMethod::Exact);
+        assert!((test.p - test.smallest_p()).abs() < 1e-12, "{small} {large}: {} {}", test.p, test.smallest_p());
+        assert_eq!(verdict(&low, &high).unwrap().is_some(), test.p < 0.05);
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 mod common;
 
-use bilevo_lab::store::{Filter, RunKey, Store, StoreError};
+use bilevo_lab::store::{Filter, Store, StoreError};
 use common::row;
 use std::fs;
 use std::path::Path;
@@ -17,36 +17,36 @@ fn rows_come_back_as_they_went_in() {
     let path = folder.path().join("a.db");
     let mut store = Store::open(&path).unwrap();
     let mut odd = row("m", "p", u64::MAX);
-    odd.x = vec![f64::MIN_POSITIVE, -0.0, f64::MAX];
-    odd.y = vec![];
-    odd.upper_value = f64::NEG_INFINITY;
-    odd.upper_accuracy = None;
-    odd.lower_evals = u64::MAX;
-    odd.settings = "stop.target=off \u{1f980} '; DROP TABLE runs; --".into();
+    odd.result.x = Some(vec![f64::MIN_POSITIVE, -0.0, f64::MAX]);
+    odd.result.y = Some(vec![0.1 + 0.2]);
+    odd.result.accuracy = None;
+    odd.result.evaluations.failed_lower = u64::MAX;
+    odd.result.id.settings = "stop.target=off \u{1f980} '; DROP TABLE runs; --".into();
     let plain = row("m", "o", 0);
     store.insert(&odd).unwrap();
     store.insert(&plain).unwrap();
     drop(store);
-    let store = Store::open_existing(&path).unwrap();
+    let store = Store::read(&path).unwrap();
     let rows = store.rows(&Filter::default().with_traces()).unwrap();
     assert_eq!(rows, [plain.clone(), odd.clone()], "ordered by problem");
     let without = store.rows(&Filter::default()).unwrap();
     assert!(without.iter().all(|r| r.trace.is_empty()));
-    assert_eq!(without[1].x, odd.x);
-    assert_eq!(without[1].x[1].to_bits(), (-0.0_f64).to_bits());
+    assert_eq!(without[1].result.x.as_ref().unwrap()[1].to_bits(), (-0.0_f64).to_bits());
     let only = Filter { problems: vec!["o".into()], ..Filter::default() };
     assert_eq!(store.rows(&only).unwrap().len(), 1);
-    assert_eq!(store.keys().unwrap().into_iter().collect::<Vec<_>>(), [RunKey::of(&plain), RunKey::of(&odd)]);
+    assert_eq!(store.ids().unwrap().iter().collect::<Vec<_>>(), [plain.id(), odd.id()]);
 }
 
 #[test]
-fn values_that_are_missing_come_back_as_nan() {
+fn values_that_are_no_numbers_come_back_as_missing() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(&folder.path().join("a.db")).unwrap();
     let mut lost = row("m", "p", 1);
-    lost.upper_value = f64::NAN;
+    lost.result.upper_value = Some(f64::NAN);
+    lost.result.lower_value = Some(f64::NEG_INFINITY);
     store.insert(&lost).unwrap();
-    assert!(store.rows(&Filter::all()).unwrap()[0].upper_value.is_nan());
+    let result = &store.rows(&Filter::all()).unwrap()[0].result;
+    assert_eq!((result.upper_value, result.lower_value), (None, None));
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn the_same_run_is_kept_once() {
     let mut store = Store::open(&folder.path().join("a.db")).unwrap();
     let first = row("m", "p", 1);
     let mut again = first.clone();
-    again.seconds = 99.0;
+    again.result.seconds = 99.0;
     store.insert(&first).unwrap();
     store.insert(&again).unwrap();
     assert_eq!(store.rows(&Filter::all().with_traces()).unwrap(), [first]);
@@ -67,15 +67,18 @@ fn another_version_config_or_problem_file_never_mixes() {
     let mut store = Store::open(&folder.path().join("a.db")).unwrap();
     let old = row("m", "p", 1);
     store.insert(&old).unwrap();
-    let changes: [fn(&mut bilevo_lab::row::RunRow); 3] =
-        [|r| r.version = "0.2.0".into(), |r| r.config_hash = "other".into(), |r| r.problem_hash = "edited".into()];
+    let changes: [fn(&mut bilevo::RunId); 3] = [
+        |id| id.version = "0.2.0".into(),
+        |id| id.config_hash = "other".into(),
+        |id| id.problem_hash = "edited".into(),
+    ];
     for (count, change) in changes.iter().enumerate() {
         let mut new = row("m", "p", 1);
-        change(&mut new);
+        change(&mut new.result.id);
         store.insert(&new).unwrap();
         assert_eq!(store.count().unwrap(), count as u64 + 2);
         let newest = store.rows(&Filter::default().with_traces()).unwrap();
-        assert_eq!(newest, [new], "only what was run last");
+        assert_eq!(newest.iter().map(|r| r.id()).collect::<Vec<_>>(), [new.id()], "only what was run last");
     }
     assert_eq!(store.rows(&Filter::all()).unwrap().len(), 4);
 }
@@ -86,13 +89,13 @@ fn a_failure_is_kept_until_the_run_succeeds() {
     let mut store = Store::open(&folder.path().join("a.db")).unwrap();
     let (one, two) = (row("m", "p", 1), row("m", "p", 2));
     for run in [&one, &two] {
-        store.insert_failure(&RunKey::of(run), "first").unwrap();
-        store.insert_failure(&RunKey::of(run), "second").unwrap();
+        store.insert_failure(run.id(), "first").unwrap();
+        store.insert_failure(run.id(), "second").unwrap();
     }
     store.insert(&one).unwrap();
     let failures = store.failures().unwrap();
     assert_eq!(failures.len(), 1);
-    assert_eq!((failures[0].key.seed, failures[0].message.as_str()), (2, "second"));
+    assert_eq!((failures[0].id.seed, failures[0].message.as_str()), (2, "second"));
 }
 
 #[test]
@@ -105,7 +108,7 @@ fn ten_thousand_rows_load_in_a_second() {
     }
     drop(store);
     let start = Instant::now();
-    let store = Store::open_existing(&path).unwrap();
+    let store = Store::read(&path).unwrap();
     let rows = store.rows(&Filter::default()).unwrap();
     let taken = start.elapsed();
     assert_eq!(rows.len(), 10_000);
@@ -118,7 +121,7 @@ fn refused_untouched(path: &Path) -> StoreError {
     let files = || fs::read_dir(path.parent().unwrap()).unwrap().map(|e| e.unwrap().file_name()).collect::<Vec<_>>();
     let listing = files();
     let error = Store::open(path).map(|_| ()).unwrap_err();
-    Store::open_existing(path).map(|_| ()).unwrap_err();
+    Store::read(path).map(|_| ()).unwrap_err();
     assert_eq!(fs::read(path).unwrap(), before);
     assert_eq!(files(), listing);
     error
@@ -141,7 +144,7 @@ fn other_files_are_refused_untouched() {
     let error = refused_untouched(&path);
     assert!(error.to_string().contains("another program"), "{error}");
     assert!(matches!(Store::open(folder.path()), Err(StoreError::NotAStore { .. })), "a folder");
-    assert!(matches!(Store::open_existing(&folder.path().join("none.db")), Err(StoreError::Missing { .. })));
+    assert!(matches!(Store::read(&folder.path().join("none.db")), Err(StoreError::Missing { .. })));
     assert!(matches!(Store::open(&folder.path().join("no/such/folder.db")), Err(StoreError::Io { .. })));
 }
 

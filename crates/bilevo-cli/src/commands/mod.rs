@@ -8,7 +8,6 @@ mod interrupt;
 mod list;
 mod man;
 mod plot;
-mod present;
 mod reproduce;
 mod solve;
 mod solve_files;

@@ -1,17 +1,18 @@
 //! `bilevo reproduce`: the whole published study, and the published figures beside ours.
 
-use super::experiment::{FINISHED_RUNS_ARE_SAFE, Watch};
+use super::experiment::{FINISHED_RUNS_ARE_SAFE, Watch, conclude};
 use super::interrupt;
 use crate::Exit;
 use crate::args::Format;
-use crate::output::{self, say, warn};
+use crate::output::{self, say};
 use anyhow::{Context, bail};
-use bilevo_lab::report::{Input, write_files};
-use bilevo_lab::row::RunRow;
+use bilevo::RunId;
+use bilevo_lab::paper;
+use bilevo_lab::paper::study::{self, Comparison, Part};
+use bilevo_lab::row::Row;
 use bilevo_lab::runner::{RunGridOptions, run_tasks, solve_task};
-use bilevo_lab::store::{Filter, RunKey, Store};
-use bilevo_lab::study::{self, Part};
-use bilevo_lab::tables::{Format as TableFormat, general, groups};
+use bilevo_lab::store::{Filter, Store};
+use bilevo_lab::tables::Format as TableFormat;
 use clap::ValueEnum;
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -46,10 +47,12 @@ enum PartArg {
     Smd,
     /// One pair on TP1 to TP10
     Tp,
-    /// Ablations, the literal preset, the ingredients and the cap control
+    /// Random and one-shot allocation instead of the whole method
     Ablation,
     /// Gold mining and decision making
     Applications,
+    /// What the paper does not have: its text to the letter, the steps from there, controls
+    Beyond,
 }
 
 impl PartArg {
@@ -59,6 +62,7 @@ impl PartArg {
             PartArg::Tp => Part::Tp,
             PartArg::Ablation => Part::Ablation,
             PartArg::Applications => Part::Applications,
+            PartArg::Beyond => Part::Beyond,
         }
     }
 }
@@ -84,39 +88,36 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         ..RunGridOptions::default()
     };
     let ended = run_tasks(&tasks, &mut store, &solve_task, options);
-    watch.clear();
-    let done = ended?;
-    if done.missing() > done.failed.len() {
-        say(format_args!("interrupted with {} runs to do; the same command goes on", done.missing()));
-        return Ok(Exit::Interrupted);
+    let done = watch.end(ended)?;
+    let exit = conclude(&done);
+    if exit == Exit::Interrupted {
+        return Ok(exit);
     }
-    let wanted: BTreeSet<RunKey> = tasks.iter().map(|task| task.key()).collect();
+    let wanted: BTreeSet<&RunId> = tasks.iter().map(|task| &task.id).collect();
     let mut rows = store.rows(&Filter::all().with_traces())?;
-    rows.retain(|row| wanted.contains(&RunKey::of(row)));
+    rows.retain(|row| wanted.contains(row.id()));
     present(args, &comparisons, &rows)?;
-    if done.failed.is_empty() {
-        return Ok(Exit::Done);
-    }
-    warn(format_args!("{} runs failed; the same command tries them again", done.failed.len()));
-    Ok(Exit::TargetMissed)
+    Ok(exit)
 }
 
 /// Writes the files and prints the conclusions.
-fn present(args: &Args, comparisons: &[study::Comparison], rows: &[RunRow]) -> anyhow::Result<()> {
-    let input = Input {
-        title: "The published study, measured again",
-        rows,
-        comparisons,
-        options: &general::Options::default(),
-        differences: &study::DIFFERENCES,
-        command: &super::command_line(),
-    };
-    let files = write_files(&input, &args.out)?;
+fn present(args: &Args, comparisons: &[Comparison], rows: &[Row]) -> anyhow::Result<()> {
+    let report = paper::report(comparisons, rows, &super::command_line())?;
+    let files = report.files()?;
+    for (name, bytes) in &files {
+        let path = args.out.join(name);
+        let context = || format!("cannot write `{}`", path.display());
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).with_context(context)?;
+        }
+        std::fs::write(&path, bytes).with_context(context)?;
+    }
     let mut out = output::stdout();
-    let summary = study::summary(comparisons, &groups::group(rows));
-    out.write_all(summary.write(TableFormat::Text).as_bytes())?;
+    if let Some(summary) = &report.summary {
+        out.write_all(summary.write(TableFormat::Text).as_bytes())?;
+    }
     out.flush()?;
-    let report = args.out.join("report.html");
-    say(format_args!("{} runs, {files} files; open {}", rows.len(), report.display()));
+    let page = args.out.join(bilevo_lab::report::PAGE);
+    say(format_args!("{} runs, {} files; open {}", rows.len(), files.len(), page.display()));
     Ok(())
 }

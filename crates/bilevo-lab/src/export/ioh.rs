@@ -8,7 +8,7 @@
 //! Readers tell runs apart by a point at evaluation 1. Nothing is known of the elite before the end
 //! of the first generation, so its value there stands at evaluation 1 too.
 
-use crate::row::{RunRow, TracePoint};
+use crate::row::{Row, TracePoint};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -43,7 +43,7 @@ pub enum ExportError {
 ///
 /// # Errors
 /// The folder exists and is not empty, or cannot be written.
-pub fn ioh_folder(rows: &[RunRow], folder: &Path) -> Result<usize, ExportError> {
+pub fn ioh_folder(rows: &[Row], folder: &Path) -> Result<usize, ExportError> {
     let context = |source| ExportError::Io { path: folder.to_path_buf(), source };
     if folder.exists() && fs::read_dir(folder).map_err(context)?.next().is_some() {
         return Err(ExportError::Exists { path: folder.to_path_buf() });
@@ -53,9 +53,9 @@ pub fn ioh_folder(rows: &[RunRow], folder: &Path) -> Result<usize, ExportError> 
         functions.insert(function_name(row), 0);
     }
     functions.values_mut().zip(1..).for_each(|(id, number)| *id = number);
-    let mut algorithms: BTreeMap<String, BTreeMap<String, Vec<&RunRow>>> = BTreeMap::new();
+    let mut algorithms: BTreeMap<String, BTreeMap<String, Vec<&Row>>> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.trace.iter().any(|p| value(p).is_finite())) {
-        let name = [row.method.as_str(), row.settings.as_str()].join(" ").trim_end().to_string();
+        let name = [row.id().method.as_str(), row.id().settings.as_str()].join(" ").trim_end().to_string();
         algorithms.entry(name).or_default().entry(function_name(row)).or_default().push(row);
     }
     let mut taken = BTreeSet::new();
@@ -76,16 +76,16 @@ fn write_function(
     folder: &Path,
     algorithm: &str,
     (id, function): (u32, &str),
-    runs: &[&RunRow],
+    runs: &[&Row],
 ) -> Result<(), ExportError> {
-    let dimension = runs.first().map_or(0, |row| row.upper_dim + row.lower_dim);
+    let dimension = runs.first().map_or(0, |row| row.id().upper_dim + row.id().lower_dim);
     let label = format!("f{id}_{}", safe_name(function));
     let path = format!("data_{label}/IOHprofiler_f{id}_DIM{dimension}.dat");
     let mut curves = String::new();
     let mut described = Vec::new();
     for (number, row) in (1_u32..).zip(runs) {
         let points: Vec<(u64, f64)> =
-            row.trace.iter().map(|p| (total(p), value(p))).filter(|(_, value)| value.is_finite()).collect();
+            row.trace.iter().map(|p| (p.total_evals(), value(p))).filter(|(_, value)| value.is_finite()).collect();
         let start = points.first().filter(|(evals, _)| *evals > 1).map(|&(_, value)| (1, value));
         curves.push_str("evaluations raw_y\n");
         for (evals, value) in start.iter().chain(&points) {
@@ -93,7 +93,7 @@ fn write_function(
             let _ = writeln!(curves, "{evals} {value:?}");
         }
         let last = points.last();
-        let solution: Vec<f64> = row.x.iter().chain(&row.y).copied().collect();
+        let solution: Vec<f64> = [&row.result.x, &row.result.y].into_iter().flatten().flatten().copied().collect();
         let best = json!({"evals": last.map(|l| l.0), "y": last.map(|l| l.1), "x": solution});
         described.push(json!({"instance": number, "evals": row.total_evals(), "best": best}));
     }
@@ -103,7 +103,7 @@ fn write_function(
         "function_id": id,
         "function_name": function,
         "maximization": false,
-        "algorithm": {"name": algorithm, "info": format!("bilevo {}", runs.first().map_or("", |r| &r.version))},
+        "algorithm": {"name": algorithm, "info": format!("bilevo {}", runs.first().map_or("", |r| &r.id().version))},
         "attributes": ["evaluations", "raw_y"],
         "scenarios": [{"dimension": dimension, "path": path, "runs": described}],
     });
@@ -117,12 +117,9 @@ fn write(path: &Path, text: &str) -> Result<(), ExportError> {
 }
 
 /// Sizes of one problem are functions of their own: 2+3 and 3+2 have the same dimension.
-fn function_name(row: &RunRow) -> String {
-    format!("{}-{}+{}", row.problem, row.upper_dim, row.lower_dim)
-}
-
-fn total(point: &TracePoint) -> u64 {
-    point.upper_evals.saturating_add(point.lower_evals)
+fn function_name(row: &Row) -> String {
+    let id = row.id();
+    format!("{}-{}+{}", id.problem, id.upper_dim, id.lower_dim)
 }
 
 fn value(point: &TracePoint) -> f64 {

@@ -1,56 +1,40 @@
-//! Bars by problem: savings and model accuracies, measured (filled) beside published (outlined).
+//! Bars by problem, measured (filled) beside published (outlined).
 
 use super::axis::{Axis, Label, Spread};
 use super::frame::Frame;
 use super::scene::{Anchor, Ink, Item, Scene};
-use crate::published;
-use crate::tables::groups::{Group, find};
-use crate::tables::paper::{self, Layout};
 
 /// One bar of each sort for each problem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bars {
     /// What it shows.
     pub title: String,
-    /// Problem, published value, measured value.
-    pub values: Vec<(String, Option<f64>, Option<f64>)>,
+    /// The bars, from left to right.
+    pub values: Vec<Bar>,
     /// A line across with its name.
     pub line: Option<(f64, String)>,
-    unit: Unit,
+    /// What the values are.
+    pub unit: Unit,
 }
 
+/// The bars of one problem.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bar {
+    /// The problem.
+    pub problem: String,
+    /// Outlined.
+    pub published: Option<f64>,
+    /// Filled.
+    pub measured: Option<f64>,
+}
+
+/// What the values of a bar chart are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unit {
+pub enum Unit {
+    /// Percent, perhaps negative.
     Percent,
+    /// A share of one.
     Share,
-}
-
-/// Savings (R_rs) of a comparison's reference by problem; none if nothing was measured.
-pub fn savings(layout: &Layout, published_as: Option<&str>, groups: &[Group<'_>]) -> Option<Bars> {
-    let measured = |p: &str| paper::saving(find(groups, &layout.reference, p)?, find(groups, &layout.base, p)?);
-    let published = |p: &str| published::saving(published_as?, &layout.base, p);
-    let average = paper::average_saving(layout, &layout.reference, groups)?;
-    Some(Bars {
-        title: format!("Saving of {}, {}", layout.reference, layout.suite),
-        values: layout.problems.iter().map(|p| (p.clone(), published(p), measured(p))).collect(),
-        line: Some((average, format!("average {average:.1} %"))),
-        unit: Unit::Percent,
-    })
-}
-
-/// Accuracy of the ranking model of a comparison's reference by problem; none if it has no model.
-/// The paper gives numbers for its CR-TLEA-CMA-ES on four SMD problems.
-pub fn model_accuracy(layout: &Layout, groups: &[Group<'_>]) -> Option<Bars> {
-    let measured = |p: &str| find(groups, &layout.reference, p)?.model_accuracy();
-    let with_numbers = layout.reference == "cr-tlea-cma-es";
-    let published = |p: &str| if with_numbers { published::model_accuracy(p) } else { None };
-    let values: Vec<_> = layout.problems.iter().map(|p| (p.clone(), published(p), measured(p))).collect();
-    values.iter().any(|(_, _, m)| m.is_some()).then(|| Bars {
-        title: format!("Model accuracy of {}, {}", layout.reference, layout.suite),
-        values,
-        line: Some((published::MODEL_ACCURACY_ON_MOST, "0.8: published for most problems".into())),
-        unit: Unit::Share,
-    })
 }
 
 impl Bars {
@@ -63,7 +47,7 @@ impl Bars {
         let frame = self.frame(width, height);
         frame.draw_y(&mut scene);
         let slot = (frame.width / self.values.len().max(1) as f64).min(150.0);
-        for (k, (problem, published, measured)) in self.values.iter().enumerate() {
+        for (k, Bar { problem, published, measured }) in self.values.iter().enumerate() {
             let left = frame.left + slot * k as f64;
             // A bar without a partner stands above the middle of its label.
             let [first, second] = if published.is_some() && measured.is_some() { [0.12, 0.52] } else { [0.32; 2] };
@@ -87,11 +71,12 @@ impl Bars {
 
     fn frame(&self, width: f64, height: f64) -> Frame {
         let finite = |v: Option<f64>| v.filter(|v| v.is_finite());
-        let all = self.values.iter().flat_map(|(_, p, m)| [finite(*p), finite(*m)]).flatten().chain([0.0]);
+        let all =
+            self.values.iter().flat_map(|bar| [finite(bar.published), finite(bar.measured)]).flatten().chain([0.0]);
         let top = if self.unit == Unit::Share { 1.0 } else { 10.0 };
         let label = if self.unit == Unit::Share { Label::Value } else { Label::Percent };
-        let mut y = Axis::around(all.chain([top]), Spread::Linear, label);
-        if self.values.iter().all(|(_, p, m)| p.unwrap_or(0.0) >= 0.0 && m.unwrap_or(0.0) >= 0.0) {
+        let mut y = Axis::around(all.clone().chain([top]), Spread::Linear, label);
+        if all.clone().all(|value| value >= 0.0) {
             y.low = 0.0;
         }
         let x = Axis { spread: Spread::Linear, label: Label::Count, low: 0.0, high: 1.0 };
@@ -118,7 +103,7 @@ impl Bars {
     /// where they end.
     fn legend(&self, scene: &mut Scene) -> f64 {
         let mut x = 52.0;
-        let any_published = self.values.iter().any(|(_, p, _)| p.is_some());
+        let any_published = self.values.iter().any(|bar| bar.published.is_some());
         let mut keys = vec![("measured", Ink::Series(1), 0.85)];
         if any_published {
             keys.insert(0, ("published", Ink::Series(0), 0.0));
@@ -140,9 +125,9 @@ impl Bars {
     }
 
     fn description(&self) -> String {
-        let shown = |v: &Option<f64>| v.map_or_else(|| "none".into(), |v| self.number(v));
-        let each: Vec<String> =
-            self.values.iter().map(|(p, a, b)| format!("{p} {} ({})", shown(b), shown(a))).collect();
+        let shown = |v: Option<f64>| v.map_or_else(|| "none".into(), |v| self.number(v));
+        let sentence = |bar: &Bar| format!("{} {} ({})", bar.problem, shown(bar.measured), shown(bar.published));
+        let each: Vec<String> = self.values.iter().map(sentence).collect();
         format!("Measured, with the published value in brackets: {}.", each.join(", "))
     }
 }
@@ -150,24 +135,15 @@ impl Bars {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study;
-    use crate::tables::groups::group;
-    use crate::testing::row;
 
     #[test]
     fn a_bar_for_each_figure() {
-        let rows: Vec<_> = ["tlea-cma-es", "cr-tlea-cma-es"]
-            .iter()
-            .flat_map(|m| (1..=12).map(move |k| row(m, &format!("smd{k}"), 1)))
-            .collect();
-        let study = study::comparisons(&[study::Part::Smd]);
-        let groups = group(&rows);
-        let saving = savings(&study[0].layout, study[0].published_as.as_deref(), &groups).unwrap();
-        assert_eq!(saving.scene().svg("a").matches("bar s").count(), 24);
-        let accuracy = model_accuracy(&study[0].layout, &groups).unwrap();
-        assert_eq!(accuracy.scene().svg("a").matches("bar s").count(), 12 + 4);
+        let bar = |problem: &str, published| Bar { problem: problem.into(), published, measured: Some(0.83) };
+        let values = vec![bar("smd1", Some(0.9)), bar("smd2", None), bar("smd6", Some(0.586))];
+        let bars = Bars { title: "Accuracy".into(), values, line: None, unit: Unit::Share };
+        let scene = bars.scene();
+        assert_eq!(scene.svg("a").matches("bar s").count(), 3 + 2);
         // smd2 has no published accuracy: its bar is centred on its label.
-        let scene = accuracy.scene();
         let middle = scene.items.iter().find_map(|item| match item {
             Item::Area { points, tip: Some(tip), .. } if tip.starts_with("smd2,") => {
                 Some((points[0].0 + points[2].0) / 2.0)
@@ -179,7 +155,6 @@ mod tests {
             _ => None,
         });
         assert!(middle.is_some() && libm::fabs(middle.unwrap() - label.unwrap()) < 1e-9);
-        assert!(accuracy.scene().description.contains("smd6 0.830 (0.586)"));
-        assert!(savings(&study[1].layout, None, &groups).is_none());
+        assert!(scene.description.contains("smd2 0.830 (none), smd6 0.830 (0.586)"), "{}", scene.description);
     }
 }

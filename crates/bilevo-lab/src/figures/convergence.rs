@@ -7,14 +7,14 @@
 use super::axis::{Axis, Label, Spread};
 use super::frame::Frame;
 use super::scene::{Anchor, Ink, Item, Point, Scene};
-use crate::row::{RunRow, TracePoint};
+use crate::row::{Row, TracePoint};
 use crate::stats;
 use crate::tables::groups::{Group, find};
 
 /// Points of a curve unless there are very many curves.
 pub const POINTS: usize = 48;
 /// Accuracies below this are drawn at this: a run may end anywhere beneath its target.
-const FLOOR: f64 = 1e-8;
+pub const FLOOR: f64 = 1e-8;
 
 /// What is drawn upwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl Panel {
     pub fn new(problem: &str, methods: &[String], groups: &[Group<'_>], points: usize) -> Option<Panel> {
         let found: Vec<(usize, &Group<'_>)> =
             methods.iter().enumerate().filter_map(|(k, m)| Some((k, find(groups, m, problem)?))).collect();
-        let all_known = found.iter().all(|(_, g)| g.rows.iter().all(|r| r.upper_accuracy.is_some()));
+        let all_known = found.iter().all(|(_, g)| g.rows.iter().all(|r| r.solved().is_some()));
         let quantity = if all_known { Quantity::Accuracy } else { Quantity::Value };
         let curves: Vec<Curve> = found.iter().filter_map(|(k, g)| curve(g, *k, quantity, points)).collect();
         if curves.is_empty() {
@@ -169,13 +169,13 @@ fn curve(group: &Group<'_>, series: usize, quantity: Quantity, points: usize) ->
 
 fn end(group: &Group<'_>, quantity: Quantity) -> Option<(f64, f64)> {
     let totals: Vec<f64> = group.rows.iter().map(|r| r.total_evals() as f64).collect();
-    let last = |r: &&RunRow| r.trace.last().map(|p| value(p, quantity)).filter(|v| v.is_finite());
+    let last = |r: &&Row| r.trace.last().map(|p| value(p, quantity)).filter(|v| v.is_finite());
     let values: Vec<f64> = group.rows.iter().filter_map(last).collect();
     Some((stats::median(&totals).ok()?, stats::median(&values).ok()?))
 }
 
 fn total(point: &TracePoint) -> f64 {
-    point.upper_evals.saturating_add(point.lower_evals) as f64
+    point.total_evals() as f64
 }
 
 fn value(point: &TracePoint, quantity: Quantity) -> f64 {
@@ -225,11 +225,11 @@ mod tests {
     use crate::tables::groups::group;
     use crate::testing::row;
 
-    fn panel(rows: &[RunRow]) -> Panel {
+    fn panel(rows: &[Row]) -> Panel {
         Panel::new("smd1", &["bl-cma-es".into(), "cr-bl-cma-es".into()], &group(rows), POINTS).unwrap()
     }
 
-    fn rows() -> Vec<RunRow> {
+    fn rows() -> Vec<Row> {
         ["bl-cma-es", "cr-bl-cma-es"].iter().flat_map(|m| (1..=5).map(|s| row(m, "smd1", s))).collect()
     }
 
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_curve_is_the_median_of_step_functions() {
-        let mut rows: Vec<RunRow> = (1..=3).map(|s| row("bl-cma-es", "smd1", s)).collect();
+        let mut rows: Vec<Row> = (1..=3).map(|s| row("bl-cma-es", "smd1", s)).collect();
         for (row, accuracy) in rows.iter_mut().zip([1.0, 10.0, 100.0]) {
             let at = |evals, a| TracePoint { upper_evals: 0, lower_evals: evals, upper_value: a, accuracy: Some(a) };
             row.trace = vec![at(10, accuracy), at(1000, accuracy / 10.0)];
@@ -262,7 +262,7 @@ mod tests {
     fn without_a_known_optimum_the_objective_is_drawn() {
         let mut rows = rows();
         for row in &mut rows {
-            row.upper_accuracy = None;
+            row.result.solved = None;
         }
         assert_eq!(panel(&rows).quantity, Quantity::Value);
     }

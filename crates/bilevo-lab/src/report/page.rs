@@ -1,9 +1,8 @@
 //! Puts the page together from its template.
 
-use super::{Curves, Input, Parts, ReportError, Tile};
-use crate::figures::convergence::{Panel, Quantity};
-use crate::figures::{Scene, bars};
-use crate::tables::groups::{self, Group};
+use super::{Curves, Report, ReportError};
+use crate::figures::Scene;
+use crate::figures::convergence::{FLOOR, Panel, Quantity};
 use crate::tables::{Align, Column, Mark, Table};
 use askama::Template;
 use std::fmt::Write;
@@ -11,18 +10,13 @@ use std::fmt::Write;
 #[derive(Template)]
 #[template(path = "report.html")]
 struct Page<'a> {
-    title: &'a str,
-    lead: String,
-    tiles: &'a [Tile],
+    report: &'a Report,
     summary: Option<String>,
     curve_groups: Vec<CurveGroup<'a>>,
     problems: Vec<&'a str>,
-    savings: Vec<String>,
-    models: Vec<String>,
+    charts: Vec<ChartGroup>,
     tables: Vec<(&'a str, String)>,
-    left_out: &'a [String],
-    differences: &'a [(&'a str, &'a str)],
-    facts: Vec<(&'static str, String)>,
+    floor: f64,
     data: String,
     style: &'static str,
     script: &'static str,
@@ -38,6 +32,13 @@ struct PanelView<'a> {
     number: usize,
     problem: &'a str,
     svg: String,
+}
+
+struct ChartGroup {
+    id: &'static str,
+    title: &'static str,
+    words: &'static str,
+    figures: Vec<String>,
 }
 
 #[derive(Template)]
@@ -64,35 +65,32 @@ impl TablePart<'_> {
     }
 }
 
-pub(super) fn write(input: &Input<'_>, groups: &[Group<'_>], parts: Parts) -> Result<String, ReportError> {
+pub(super) fn write(report: &Report) -> Result<String, ReportError> {
     let mut data = String::from("[");
     let mut number = 0;
     let mut curve_groups = Vec::new();
-    for curves in &parts.curves {
+    for curves in &report.curves {
         curve_groups.push(curve_group(curves, &mut number, &mut data));
     }
     data.push(']');
     let table = |t: &Table| TablePart { table: t }.render();
-    let figures = |name: &str, list: &[bars::Bars]| {
-        list.iter().enumerate().map(|(k, b)| inline(&b.scene(), &format!("{name}{k}"))).collect::<Vec<_>>()
-    };
+    let charts = report.charts.iter().map(|section| {
+        let figures = section.charts.iter().enumerate();
+        let figures = figures.map(|(k, (_, bars))| inline(&bars.scene(), &format!("{}{k}", section.id))).collect();
+        ChartGroup { id: section.id, title: section.title, words: section.words, figures }
+    });
     let mut tables = Vec::new();
-    for t in &parts.tables {
+    for (_, t) in &report.tables {
         tables.push((t.title.as_str(), table(t)?));
     }
     let page = Page {
-        title: input.title,
-        lead: lead(input, groups),
-        tiles: &parts.tiles,
-        summary: parts.summary.as_ref().map(table).transpose()?,
-        problems: problems(&parts.curves),
+        report,
+        summary: report.summary.as_ref().map(table).transpose()?,
+        problems: problems(&report.curves),
         curve_groups,
-        savings: figures("saving", &parts.savings),
-        models: figures("model", &parts.models),
+        charts: charts.collect(),
         tables,
-        left_out: &parts.left_out,
-        differences: input.differences,
-        facts: facts(input, groups),
+        floor: FLOOR,
         data,
         style: include_str!("report.css"),
         script: include_str!("report.js"),
@@ -128,30 +126,6 @@ fn problems(curves: &[Curves]) -> Vec<&str> {
 fn inline(scene: &Scene, id: &str) -> String {
     let size = format!(" width=\"{}\" height=\"{}\" role", scene.width, scene.height);
     scene.svg(id).replacen(&size, " role", 1)
-}
-
-fn lead(input: &Input<'_>, groups: &[Group<'_>]) -> String {
-    let (methods, problems) = (groups::methods(groups).len(), groups::problems(groups).len());
-    format!("{} runs of {methods} methods on {problems} problems.", input.rows.len())
-}
-
-fn facts(input: &Input<'_>, groups: &[Group<'_>]) -> Vec<(&'static str, String)> {
-    let mut versions: Vec<&str> = input.rows.iter().map(|r| r.version.as_str()).collect();
-    versions.sort_unstable();
-    versions.dedup();
-    let seeds = || input.rows.iter().map(|r| r.seed);
-    let evals: f64 = input.rows.iter().map(|r| r.total_evals() as f64).sum();
-    let seconds: f64 = input.rows.iter().map(|r| r.seconds).filter(|s| s.is_finite()).sum();
-    vec![
-        ("Command", input.command.to_string()),
-        ("Version of bilevo", versions.join(", ")),
-        ("Runs", input.rows.len().to_string()),
-        ("Seeds", format!("{} to {}", seeds().min().unwrap_or(0), seeds().max().unwrap_or(0))),
-        ("Methods", groups::methods(groups).join(", ")),
-        ("Problems", groups::problems(groups).join(", ")),
-        ("Evaluations in all runs", format!("{evals:.0}")),
-        ("Time of all runs", format!("{seconds:.1} s on one core")),
-    ]
 }
 
 /// The numbers behind a panel, for hovering and for other axes. Four digits are enough for both.

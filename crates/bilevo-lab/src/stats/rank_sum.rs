@@ -31,15 +31,23 @@ pub struct RankSum {
     pub p: f64,
     /// How it was found.
     pub method: RankSumMethod,
-    /// Number of pairs.
-    pairs: f64,
+    /// Sizes of both samples.
+    sizes: (usize, usize),
 }
 
 impl RankSum {
     /// Vargha and Delaney's A12: chance that a value of the first sample is the larger one, ties
     /// counted half. 0.5 means no difference; below 0.5 the first sample is smaller.
     pub fn a12(&self) -> f64 {
-        self.u / self.pairs
+        self.u / (self.sizes.0 as f64 * self.sizes.1 as f64)
+    }
+
+    /// The smallest p-value that samples of these sizes can have: all values of one below all of the
+    /// other. If it is not significant, nothing can be.
+    pub fn smallest_p(&self) -> f64 {
+        let (small, large) = (self.sizes.0.min(self.sizes.1), self.sizes.0.max(self.sizes.1));
+        // One of C(small + large, small) arrangements on either side.
+        (1..=small).fold(2.0, |p, k| p * k as f64 / (large + k) as f64).min(1.0)
     }
 
     /// Cliff's delta, from -1 (first sample always smaller) to 1.
@@ -67,7 +75,7 @@ pub fn rank_sum(first: &[f64], second: &[f64]) -> Result<RankSum, StatsError> {
     } else {
         (normal_tail(n1, n2, tie_term, larger), RankSumMethod::Asymptotic)
     };
-    Ok(RankSum { u, p: (2.0 * tail).min(1.0), method, pairs })
+    Ok(RankSum { u, p: (2.0 * tail).min(1.0), method, sizes: (first.len(), second.len()) })
 }
 
 struct Ranks {

@@ -41,6 +41,20 @@ pub enum StoreError {
         /// What was found.
         detail: String,
     },
+    /// It carries our mark, but other tables.
+    #[error("`{}` is marked as a bilevo store, but its tables are not those of one: {detail}\nhint: restore it from a copy, or use another store; this one is left as it is", .path.display())]
+    Tables {
+        /// The file.
+        path: PathBuf,
+        /// What is missing.
+        detail: String,
+    },
+    /// A writer came while it was read.
+    #[error("the store `{}` was written to while it was read\nhint: try again", .path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
     /// Another process writes.
     #[error("another process{} is writing to `{}`\nhint: wait for it to end, or use another store", .process.map(|p| format!(" ({p})")).unwrap_or_default(), .path.display())]
     Busy {
@@ -86,6 +100,19 @@ impl StoreError {
             StoreError::NotAStore { path, found, .. } => StoreError::NotAStore { path, found, hint },
             other => other,
         }
+    }
+
+    /// The tables are not those of a store.
+    pub(super) fn tables(path: &Path, source: rusqlite::Error) -> StoreError {
+        let (path, detail) = (
+            path.to_path_buf(),
+            match source {
+                // The message alone: the whole error quotes the query.
+                rusqlite::Error::SqlInputError { msg, .. } => msg,
+                other => return StoreError::sqlite(path, other),
+            },
+        );
+        StoreError::Tables { path, detail }
     }
 
     pub(super) fn sqlite(path: &Path, source: rusqlite::Error) -> StoreError {

@@ -6,7 +6,7 @@
 //! complete. The writer is whoever holds an operating-system lock on `FILE.lock`; the kernel
 //! releases it when the process ends, however that happens.
 
-use super::{StoreError, columns};
+use super::{StoreError, schema};
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -30,8 +30,12 @@ pub(super) fn locate(path: &Path) -> Result<PathBuf, StoreError> {
     let context = |e| StoreError::io(path, e);
     let full = std::path::absolute(path).map_err(context)?;
     match full.canonicalize() {
-        Ok(found) if found.is_dir() => Err(StoreError::not_a_store(&found, "it is a folder")),
-        Ok(found) => Ok(found),
+        Ok(found) => match found.metadata().map_err(context)?.file_type() {
+            kind if kind.is_file() => Ok(found),
+            kind if kind.is_dir() => Err(StoreError::not_a_store(&found, "it is a folder")),
+            // Opening a pipe would wait for somebody at its other end.
+            _ => Err(StoreError::not_a_store(&found, "it is a pipe, a socket or a device")),
+        },
         Err(e) if e.kind() == ErrorKind::NotFound => match (full.parent(), full.file_name()) {
             (Some(folder), Some(name)) => Ok(folder.canonicalize().map_err(context)?.join(name)),
             _ => Err(context(e)),
@@ -54,15 +58,17 @@ static OPEN: Mutex<BTreeMap<PathBuf, usize>> = Mutex::new(BTreeMap::new());
 pub(super) struct Registration(PathBuf);
 
 impl Registration {
-    /// Counts a store in after checking its file; also tells the format version of the store.
+    /// Counts a store in after checking its file.
     ///
     /// The file is looked at only while no other store of this process has it open: on Unix,
     /// closing any handle of a file gives up all locks the process has on it, SQLite's included.
-    pub(super) fn checked(path: &Path) -> Result<(Registration, u32), StoreError> {
+    pub(super) fn checked(path: &Path) -> Result<Registration, StoreError> {
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-        let version = if open.contains_key(path) { columns::SCHEMA_VERSION } else { check_header(path)? };
+        if !open.contains_key(path) {
+            check_header(path)?;
+        }
         *open.entry(path.to_path_buf()).or_default() += 1;
-        Ok((Registration(path.to_path_buf()), version))
+        Ok(Registration(path.to_path_buf()))
     }
 }
 
@@ -78,8 +84,8 @@ impl Drop for Registration {
     }
 }
 
-/// The format version of the store, if the file is one.
-fn check_header(path: &Path) -> Result<u32, StoreError> {
+/// Refuses a file that is no store, is cut off, or comes from a newer version.
+fn check_header(path: &Path) -> Result<(), StoreError> {
     let context = |e| StoreError::io(path, e);
     let foreign = |found| Err(StoreError::not_a_store(path, found));
     let mut header = Vec::with_capacity(100);
@@ -98,12 +104,11 @@ fn check_header(path: &Path) -> Result<u32, StoreError> {
     if application != APPLICATION_ID {
         return foreign("it is an SQLite file of another program");
     }
-    let known = columns::SCHEMA_VERSION;
+    let known = schema::FORMAT;
     if version > known {
         return Err(StoreError::Newer { path: path.to_path_buf(), found: version, known });
     }
-    check_length(path, &header, pages)?;
-    Ok(version)
+    check_length(path, &header, pages)
 }
 
 /// Refuses a truncated file. While a write-ahead log is there, the file itself may lag behind.
@@ -156,7 +161,7 @@ fn remove(path: &Path) -> Result<(), StoreError> {
 fn fill(path: &Path) -> rusqlite::Result<()> {
     let mut conn = Connection::open(path)?;
     conn.pragma_update(None, "application_id", APPLICATION_ID)?;
-    columns::migrate(&mut conn)?;
+    schema::prepare(&mut conn)?;
     conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     conn.close().map_err(|(_, e)| e)
 }
@@ -194,7 +199,7 @@ fn open_lock_file(path: &Path) -> Result<File, StoreError> {
 }
 
 /// A file name with something appended.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)

@@ -3,7 +3,8 @@
 //! Names come from problem files and may hold anything: each format escapes what would change its
 //! structure or be run (`<script>`, LaTeX commands, CSV formulas, pipes, terminal escapes).
 
-use super::{Align, Cell, Mark, Table};
+use super::{Align, Cell, Column, Mark, Table};
+use crate::csv;
 use std::fmt::Write;
 
 /// What a table is written as.
@@ -15,7 +16,8 @@ pub enum Format {
     Markdown,
     /// A `booktabs` table.
     Latex,
-    /// Comma-separated values; marks in columns of their own.
+    /// Comma-separated values, one line for each row; marks in columns of their own, and no closing
+    /// lines ([`Table::closing`] gives those).
     Csv,
 }
 
@@ -149,30 +151,34 @@ impl Table {
         out
     }
 
-    /// Title and note are left out: every line is data.
+    /// Title, note and closing lines are left out: every line is data.
     fn csv(&self) -> String {
         let marked = self.marked_columns();
-        let mut heads = Vec::new();
-        for (column, &marked) in self.columns.iter().zip(&marked) {
-            heads.push(csv(&column.title));
-            heads.extend(marked.then(|| csv(&format!("{} mark", column.title))));
-        }
-        let mut out = heads.join(",") + "\n";
-        for line in self.lines() {
-            let mut fields = Vec::new();
-            for (cell, &marked) in line.iter().zip(&marked) {
-                fields.push(if cell.text == "–" { String::new() } else { csv(&cell.text) });
-                fields.extend(marked.then(|| cell.mark.map(|m| m.symbol().to_string()).unwrap_or_default()));
-            }
-            out.push_str(&fields.join(","));
-            out.push('\n');
+        let with_marks = |columns: Vec<[String; 2]>| {
+            let kept = columns.into_iter().zip(&marked);
+            csv::line(kept.flat_map(|([text, mark], &marked)| std::iter::once(text).chain(marked.then_some(mark))))
+        };
+        let head = |column: &Column| [csv::text(&column.title), csv::text(&format!("{} mark", column.title))];
+        let entry = |cell: &Cell| [csv_cell(&cell.text), cell.mark.map(|m| m.symbol().to_string()).unwrap_or_default()];
+        let mut out = with_marks(self.columns.iter().map(head).collect());
+        for row in &self.rows {
+            out.push_str(&with_marks(row.iter().map(entry).collect()));
         }
         out
     }
 }
 
+/// A number as it is, nothing for a dash, and text that no spreadsheet runs.
+fn csv_cell(text: &str) -> String {
+    match text {
+        "–" => String::new(),
+        number if number.parse::<f64>().is_ok() => number.into(),
+        _ => csv::text(text),
+    }
+}
+
 /// Without control characters (terminal escapes, line ends).
-fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
 }
 
@@ -234,13 +240,6 @@ fn latex_mark(mark: Option<Mark>) -> &'static str {
     }
 }
 
-/// Quoted where needed; text that a spreadsheet would run as a formula gets an apostrophe before it.
-fn csv(text: &str) -> String {
-    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err();
-    let text = if formula { format!("'{text}") } else { text.to_string() };
-    if text.contains(['"', ',', '\n', '\r']) || formula { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -289,12 +288,14 @@ mod tests {
         for name in ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "=HYPERLINK(\"http://x\",\"y\")"] {
             let text = table(name).write(Format::Csv);
             let row = text.lines().nth(1).unwrap();
-            assert!(row.starts_with("\"'"), "{row}");
+            assert!(row.trim_start_matches('"').starts_with('\''), "{row}");
         }
         let text = table("a,\"b\"").write(Format::Csv);
         assert_eq!(text.lines().nth(1).unwrap(), "\"a,\"\"b\"\"\",-1.28E+04,+");
         assert_eq!(text.lines().next().unwrap(), "Problem,FEs_t,FEs_t mark");
-        assert_eq!(text.lines().nth(2).unwrap(), "all,,");
+        assert_eq!(text.lines().count(), 2, "closing lines are no data");
+        let closing = table("a").closing().unwrap().write(Format::Csv);
+        assert_eq!(closing.lines().nth(1), Some("all,"));
     }
 
     #[test]

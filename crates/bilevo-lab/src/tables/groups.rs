@@ -1,15 +1,14 @@
 //! Runs that belong together: one method on one problem of one size, under one config and version.
 //!
-//! Rows of different configs or versions never mix; where a store holds several under one name,
-//! their labels tell them apart.
+//! Rows of different configs or versions never mix. A label says no more than it must to tell the
+//! groups of a store apart: sizes and settings only where there are several, version and config only
+//! where everything else is the same. [`remarks`] says what the labels leave out.
 
-use crate::row::RunRow;
+use crate::row::Row;
 use crate::stats;
+use bilevo::RunId;
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
-
-/// Accuracies below this are shown, and compared, as this.
-pub const ACCURACY_FLOOR: f64 = 1e-6;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A run without an answer is farther away than any other; the tests need a finite number.
 const NO_ANSWER: f64 = f64::MAX;
@@ -17,9 +16,9 @@ const NO_ANSWER: f64 = f64::MAX;
 /// What is measured of a run, in the order of the paper's columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// |F - F*|, floored.
+    /// |F - F*|
     UpperAccuracy,
-    /// |f - f*|, floored.
+    /// |f - f*|
     LowerAccuracy,
     /// Upper evaluations.
     UpperEvals,
@@ -34,27 +33,36 @@ impl Measure {
     pub const ALL: [Measure; 5] =
         [Measure::UpperAccuracy, Measure::LowerAccuracy, Measure::UpperEvals, Measure::LowerEvals, Measure::TotalEvals];
 
-    fn of(self, row: &RunRow) -> Option<f64> {
-        let floored = |a: f64| if a.is_finite() { a.max(ACCURACY_FLOOR) } else { NO_ANSWER };
+    /// The measure of a run; none if the problem's optimum is unknown and it would be needed.
+    fn of(self, row: &Row) -> Option<f64> {
+        let distance = |value: Option<f64>| value.filter(|v| v.is_finite()).unwrap_or(NO_ANSWER);
         match self {
-            Measure::UpperAccuracy => row.upper_accuracy.map(floored),
-            Measure::LowerAccuracy => row.lower_accuracy.map(floored),
-            Measure::UpperEvals => Some(row.upper_evals as f64),
-            Measure::LowerEvals => Some(row.lower_evals as f64),
+            Measure::UpperAccuracy => row.solved().map(|_| distance(row.accuracy().map(|a| a.upper))),
+            Measure::LowerAccuracy => match row.accuracy() {
+                Some(accuracy) => accuracy.lower.map(|lower| distance(Some(lower))),
+                None => row.solved().map(|_| NO_ANSWER),
+            },
+            Measure::UpperEvals => Some(row.result.evaluations.upper as f64),
+            Measure::LowerEvals => Some(row.result.evaluations.lower as f64),
             Measure::TotalEvals => Some(row.total_evals() as f64),
         }
+    }
+
+    /// Whether it is a distance from the optimum.
+    pub fn is_accuracy(self) -> bool {
+        matches!(self, Measure::UpperAccuracy | Measure::LowerAccuracy)
     }
 }
 
 /// The runs of one method on one problem.
 #[derive(Clone, Debug)]
 pub struct Group<'a> {
-    /// Problem with its size where a store holds several sizes of it.
+    /// Problem, with its size where there are several sizes of it.
     pub problem: String,
-    /// Method with its settings.
+    /// Method, with its settings where it was run with several.
     pub method: String,
     /// The runs.
-    pub rows: Vec<&'a RunRow>,
+    pub rows: Vec<&'a Row>,
 }
 
 impl Group<'_> {
@@ -65,7 +73,7 @@ impl Group<'_> {
 
     /// Median of a measure; none if no run has it.
     pub fn median(&self, measure: Measure) -> Option<f64> {
-        stats::median(&self.values(measure)).ok().map(without_answer)
+        middle(&self.values(measure))
     }
 
     /// First and third quartile of a measure.
@@ -74,28 +82,28 @@ impl Group<'_> {
         Some((without_answer(summary.q1), without_answer(summary.q3)))
     }
 
-    fn median_of(&self, value: fn(&RunRow) -> f64) -> Option<f64> {
-        let values: Vec<f64> = self.rows.iter().map(|r| value(r)).filter(|v| v.is_finite()).collect();
+    fn median_of(&self, value: fn(&Row) -> Option<f64>) -> Option<f64> {
+        let values: Vec<f64> = self.rows.iter().filter_map(|r| value(r)).filter(|v| v.is_finite()).collect();
         stats::median(&values).ok()
     }
 
     /// Median of a measure for a table: of the objectives where the optimum is unknown.
     pub fn shown(&self, measure: Measure) -> Option<f64> {
         match measure {
-            Measure::UpperAccuracy if !self.has_accuracy() => self.median_of(|r| r.upper_value),
-            Measure::LowerAccuracy if !self.has_accuracy() => self.median_of(|r| r.lower_value),
+            Measure::UpperAccuracy if !self.has_optimum() => self.median_of(|r| r.result.upper_value),
+            Measure::LowerAccuracy if !self.has_optimum() => self.median_of(|r| r.result.lower_value),
             _ => self.median(measure),
         }
     }
 
     /// Whether the optimum of the problem is known.
-    pub fn has_accuracy(&self) -> bool {
-        self.rows.iter().any(|r| r.upper_accuracy.is_some())
+    pub fn has_optimum(&self) -> bool {
+        self.rows.iter().any(|r| r.solved().is_some())
     }
 
     /// Runs that solved the problem; none if its optimum is unknown.
     pub fn solved(&self) -> Option<usize> {
-        self.has_accuracy().then(|| self.rows.iter().filter(|r| r.solved() == Some(true)).count())
+        self.has_optimum().then(|| self.rows.iter().filter(|r| r.solved() == Some(true)).count())
     }
 
     /// `19/21`, a dash if the optimum is unknown.
@@ -105,9 +113,14 @@ impl Group<'_> {
 
     /// Mean accuracy of the ranking model over the runs that have one.
     pub fn model_accuracy(&self) -> Option<f64> {
-        let values: Vec<f64> = self.rows.iter().filter_map(|r| r.model_accuracy).collect();
+        let values: Vec<f64> = self.rows.iter().filter_map(|r| r.result.model_accuracy).collect();
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     }
+}
+
+/// The median of some values of a measure, infinite if the middle has no answer; none without any.
+pub fn middle(values: &[f64]) -> Option<f64> {
+    stats::median(values).ok().map(without_answer)
 }
 
 fn without_answer(value: f64) -> f64 {
@@ -116,28 +129,48 @@ fn without_answer(value: f64) -> f64 {
 }
 
 /// Rows by problem and method, problems in natural order (`smd2` before `smd10`).
-pub fn group(rows: &[RunRow]) -> Vec<Group<'_>> {
-    let mut by_identity: BTreeMap<Identity<'_>, Vec<&RunRow>> = BTreeMap::new();
+pub fn group(rows: &[Row]) -> Vec<Group<'_>> {
+    let mut by_cell: BTreeMap<Cell<'_>, Vec<&Row>> = BTreeMap::new();
     for row in rows {
-        by_identity.entry(Identity::of(row)).or_default().push(row);
+        by_cell.entry(Cell::of(row.id())).or_default().push(row);
     }
-    let mut sizes: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
-    let mut configs: BTreeMap<Named<'_>, usize> = BTreeMap::new();
-    for id in by_identity.keys() {
-        let seen = sizes.entry(id.problem.0).or_default();
-        if !seen.contains(&id.dims) {
-            seen.push(id.dims);
-        }
-        *configs.entry(id.named()).or_default() += 1;
-    }
-    by_identity
+    let labels = Labels::of(by_cell.keys());
+    by_cell
         .into_iter()
-        .map(|(id, rows)| {
-            let several_sizes = sizes.get(id.problem.0).is_some_and(|s| s.len() > 1);
-            let several_configs = configs.get(&id.named()).is_some_and(|&n| n > 1);
-            Group { problem: id.problem_label(several_sizes), method: id.method_label(several_configs), rows }
-        })
+        .map(|(cell, rows)| Group { problem: labels.problem(&cell), method: labels.method(&cell), rows })
         .collect()
+}
+
+/// What a reader of tables must know and labels do not say: settings that every run of a method has,
+/// and versions that stand side by side.
+pub fn remarks(groups: &[Group<'_>]) -> Vec<String> {
+    let rows = || groups.iter().flat_map(|g| &g.rows).map(|row| row.id());
+    let mut remarks = Vec::new();
+    let versions: BTreeSet<&str> = rows().map(|id| id.version.as_str()).collect();
+    if versions.len() > 1 {
+        let versions: Vec<&str> = versions.into_iter().collect();
+        remarks.push(format!(
+            "Runs of different versions of bilevo stand side by side ({}): differences may come from the program.",
+            versions.join(", ")
+        ));
+    }
+    let mut settings: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for id in rows() {
+        settings.entry(&id.method).or_default().insert(&id.settings);
+    }
+    let mut methods_by_settings: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (method, own) in &settings {
+        if let (Some(only), 1) = (own.first(), own.len())
+            && !only.is_empty()
+        {
+            methods_by_settings.entry(only).or_default().push(method);
+        }
+    }
+    for (only, methods) in methods_by_settings {
+        let who = if methods.len() == settings.len() { "every method".to_string() } else { methods.join(", ") };
+        remarks.push(format!("Settings of {who}: {only}."));
+    }
+    remarks
 }
 
 /// The group of a method on a problem.
@@ -147,7 +180,7 @@ pub fn find<'g, 'a>(groups: &'g [Group<'a>], method: &str, problem: &str) -> Opt
 
 /// Headings of the first two measures: objectives stand in where an optimum is unknown.
 pub fn value_titles<'g>(groups: impl Iterator<Item = &'g Group<'g>> + Clone) -> [&'static str; 2] {
-    let mut known = groups.map(Group::has_accuracy);
+    let mut known = groups.map(Group::has_optimum);
     match (known.clone().any(|k| k), known.any(|k| !k)) {
         (true, false) => ["Acc_u", "Acc_l"],
         (true, true) => ["Acc_u or F", "Acc_l or f"],
@@ -170,50 +203,74 @@ pub fn methods<'g>(groups: &'g [Group<'_>]) -> Vec<&'g str> {
     names
 }
 
+/// The identity of a run but for its seed, in the order of tables.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Identity<'a> {
+struct Cell<'a> {
     problem: Natural<'a>,
     dims: (usize, usize),
     method: Natural<'a>,
     settings: &'a str,
-    problem_hash: &'a str,
-    version: &'a str,
-    config_hash: &'a str,
+    origin: Origin<'a>,
 }
 
-/// What a label says unless it has to tell configs apart: problem, size, method, settings.
-type Named<'a> = (&'a str, (usize, usize), &'a str, &'a str);
+/// Hash of the problem's file, version, hash of the config.
+type Origin<'a> = (&'a str, &'a str, &'a str);
 
-impl<'a> Identity<'a> {
-    fn named(&self) -> Named<'a> {
+impl<'a> Cell<'a> {
+    fn of(id: &'a RunId) -> Self {
+        Cell {
+            problem: Natural(&id.problem),
+            dims: (id.upper_dim, id.lower_dim),
+            method: Natural(&id.method),
+            settings: &id.settings,
+            origin: (&id.problem_hash, &id.version, &id.config_hash),
+        }
+    }
+
+    /// What a label says at most, unless it has to tell origins apart.
+    fn named(&self) -> (&'a str, (usize, usize), &'a str, &'a str) {
         (self.problem.0, self.dims, self.method.0, self.settings)
     }
+}
 
-    fn of(row: &'a RunRow) -> Self {
-        Identity {
-            problem: Natural(&row.problem),
-            dims: (row.upper_dim, row.lower_dim),
-            method: Natural(&row.method),
-            settings: &row.settings,
-            problem_hash: &row.problem_hash,
-            version: &row.version,
-            config_hash: &row.config_hash,
+/// What there is several of, so that labels must tell it apart.
+struct Labels<'a> {
+    sizes: BTreeMap<&'a str, BTreeSet<(usize, usize)>>,
+    settings: BTreeMap<&'a str, BTreeSet<&'a str>>,
+    origins: BTreeMap<(&'a str, (usize, usize), &'a str, &'a str), BTreeSet<Origin<'a>>>,
+}
+
+impl<'a> Labels<'a> {
+    fn of<'c>(cells: impl Iterator<Item = &'c Cell<'a>>) -> Self
+    where
+        'a: 'c,
+    {
+        let mut labels = Labels { sizes: BTreeMap::new(), settings: BTreeMap::new(), origins: BTreeMap::new() };
+        for cell in cells {
+            labels.sizes.entry(cell.problem.0).or_default().insert(cell.dims);
+            labels.settings.entry(cell.method.0).or_default().insert(cell.settings);
+            labels.origins.entry(cell.named()).or_default().insert(cell.origin);
         }
+        labels
     }
 
-    fn problem_label(&self, with_size: bool) -> String {
-        let (m, n) = self.dims;
-        if with_size { format!("{} {m}+{n}", self.problem.0) } else { self.problem.0.to_string() }
+    fn problem(&self, cell: &Cell<'_>) -> String {
+        let (m, n) = cell.dims;
+        let several = self.sizes.get(cell.problem.0).is_some_and(|sizes| sizes.len() > 1);
+        if several { format!("{} {m}+{n}", cell.problem.0) } else { cell.problem.0.to_string() }
     }
 
-    fn method_label(&self, with_config: bool) -> String {
-        let mut label = self.method.0.to_string();
-        if !self.settings.is_empty() {
-            label = format!("{label} {}", self.settings);
+    fn method(&self, cell: &Cell<'_>) -> String {
+        let mut label = cell.method.0.to_string();
+        let several = self.settings.get(cell.method.0).is_some_and(|settings| settings.len() > 1);
+        if several && !cell.settings.is_empty() {
+            label = format!("{label} {}", cell.settings);
         }
-        if with_config {
-            let hash: String = self.config_hash.chars().take(8).collect();
-            label = format!("{label} (version {}, config {hash})", self.version);
+        if self.origins.get(&cell.named()).is_some_and(|origins| origins.len() > 1) {
+            let (file, version, config) = cell.origin;
+            let start = |hash: &str| hash.chars().take(8).collect::<String>();
+            let file = if file.is_empty() { String::new() } else { format!(", file {}", start(file)) };
+            label = format!("{label} (version {version}, config {}{file})", start(config));
         }
         label
     }
@@ -260,31 +317,71 @@ fn chunk(text: &str) -> (&str, &str, &str) {
 mod tests {
     use super::*;
     use crate::testing::row;
+    use bilevo::Accuracy;
 
     #[test]
     fn problems_come_in_natural_order() {
-        let rows: Vec<RunRow> = ["smd10", "tp1", "smd2", "smd1", "a"].iter().map(|p| row("m", p, 1)).collect();
+        let rows: Vec<Row> = ["smd10", "tp1", "smd2", "smd1", "a"].iter().map(|p| row("m", p, 1)).collect();
         assert_eq!(problems(&group(&rows)), ["a", "smd1", "smd2", "smd10", "tp1"]);
+    }
+
+    fn labels(rows: &[Row]) -> Vec<String> {
+        group(rows).iter().map(|g| format!("{}|{}", g.problem, g.method)).collect()
     }
 
     #[test]
     fn configs_versions_and_sizes_do_not_mix() {
-        let mut rows = vec![row("m", "p", 1), row("m", "p", 2), row("m", "p", 3)];
-        rows[1].config_hash = "feedfacecafe".into();
-        rows[2].upper_dim = 5;
-        let groups = group(&rows);
-        assert_eq!(groups.len(), 3);
-        let mut labels: Vec<String> = groups.iter().map(|g| format!("{}|{}", g.problem, g.method)).collect();
+        let mut rows = vec![row("m", "p", 1), row("m", "p", 2), row("m", "p", 3), row("m", "p", 4)];
+        rows[1].result.id.config_hash = "feedfacecafe".into();
+        rows[2].result.id.upper_dim = 5;
+        rows[3].result.id.problem_hash = "edited".into();
+        let mut labels = labels(&rows);
         labels.dedup();
-        assert_eq!(labels.len(), 3);
+        assert_eq!(labels.len(), 4);
         assert!(labels.iter().any(|l| l == "p 5+3|m"), "{labels:?}");
         assert!(labels.iter().any(|l| l.contains("feedface")), "{labels:?}");
+        assert!(labels.iter().any(|l| l.contains("file edited")), "{labels:?}");
+    }
+
+    #[test]
+    fn settings_that_all_runs_of_a_method_have_are_no_part_of_its_name() {
+        let mut rows = vec![row("a", "p", 1), row("b", "p", 1)];
+        rows.iter_mut().for_each(|r| r.result.id.settings = "stop.target=off".into());
+        assert_eq!(labels(&rows), ["p|a", "p|b"]);
+        assert_eq!(remarks(&group(&rows)), ["Settings of every method: stop.target=off."]);
+        rows.push(row("b", "p", 1));
+        assert_eq!(labels(&rows), ["p|a", "p|b", "p|b stop.target=off"]);
+        assert_eq!(remarks(&group(&rows)), ["Settings of a: stop.target=off."]);
+    }
+
+    #[test]
+    fn versions_side_by_side_are_mentioned() {
+        let mut rows = vec![row("a", "p", 1), row("b", "p", 1)];
+        assert!(remarks(&group(&rows)).is_empty());
+        rows[1].result.id.version = "0.2.0".into();
+        let said = remarks(&group(&rows));
+        assert!(said.len() == 1 && said[0].contains("(0.1.0, 0.2.0)"), "{said:?}");
+    }
+
+    #[test]
+    fn accuracies_are_as_measured() {
+        let mut rows = vec![row("m", "p", 1)];
+        rows[0].result.accuracy = Some(Accuracy { upper: 3e-9, lower: Some(0.0) });
+        let group = &group(&rows)[0];
+        assert_eq!(
+            (group.median(Measure::UpperAccuracy), group.shown(Measure::LowerAccuracy)),
+            (Some(3e-9), Some(0.0))
+        );
     }
 
     #[test]
     fn a_run_without_an_answer_is_infinitely_far() {
         let mut rows = vec![row("m", "p", 1)];
-        rows[0].upper_accuracy = Some(f64::NAN);
-        assert_eq!(group(&rows)[0].median(Measure::UpperAccuracy), Some(f64::INFINITY));
+        rows[0].result.accuracy = None;
+        rows[0].result.solved = Some(false);
+        let group = &group(&rows)[0];
+        for measure in [Measure::UpperAccuracy, Measure::LowerAccuracy] {
+            assert_eq!(group.median(measure), Some(f64::INFINITY));
+        }
     }
 }

@@ -1,20 +1,18 @@
-//! Tables: a small model (columns, rows, marks), made from rows of runs and written as text,
+//! Tables: a small model (columns, rows, marks), made from groups of runs and written as text,
 //! Markdown, LaTeX, CSV or HTML.
 //!
-//! [`paper`] has the layout of the paper, [`against`] sets the published figures beside ours,
-//! [`general`] serves any experiment. [`mod@format`] writes them; whatever a problem or method is
-//! called, the output stays a table.
+//! [`groups`] puts the runs together, [`marks`] tests them, [`general`] is the table of any
+//! experiment. [`mod@format`] writes tables; whatever a problem or method is called, the output
+//! stays a table.
 
-pub mod against;
 pub mod format;
 pub mod general;
 pub mod groups;
-pub mod paper;
+pub mod marks;
 
 pub use format::Format;
 
-/// A mark behind a number: the verdict on the reference against the method of the line, so `+` says
-/// that the reference is significantly better.
+/// A mark behind a number; the note of a table says who is better than whom.
 pub use crate::stats::Verdict as Mark;
 
 /// How often each mark was given.
@@ -158,6 +156,17 @@ impl Table {
         let columns =
             columns.iter().enumerate().map(|(k, &t)| Column { title: t.to_string(), align: align(k) }).collect();
         Table { title: title.into(), heads, columns, ..Table::default() }
+    }
+
+    /// The closing lines as a table of their own, for formats whose lines are all data.
+    pub fn closing(&self) -> Option<Table> {
+        let title = format!("{}: closing lines", self.title);
+        (!self.footer.is_empty()).then(|| Table {
+            title,
+            rows: self.footer.clone(),
+            footer: Vec::new(),
+            ..self.clone()
+        })
     }
 
     /// Whether no line has been added.

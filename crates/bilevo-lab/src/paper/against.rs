@@ -1,9 +1,10 @@
 //! The published figures beside ours: problem by problem, and the conclusions of each comparison.
 
-use super::groups::{Group, Measure, find};
-use super::paper::{self, Layout};
-use super::{Cell, Mark, Table, Tally};
-use crate::published;
+use super::compared::{Compared, mean};
+use super::published;
+use crate::tables::groups::Measure;
+use crate::tables::marks::MEASURES;
+use crate::tables::{Cell, Mark, Table, Tally};
 
 /// Whether a published conclusion came out again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,33 +53,33 @@ pub struct Finding {
     pub base_ratio: Option<f64>,
     /// The same, method.
     pub ratio: Option<f64>,
-    /// Runs on the problem that has fewest.
-    pub runs: usize,
+    /// Whether there are too few runs on some problem to test anything.
+    pub too_few_runs: bool,
 }
 
-impl Finding {
-    /// `published_as` is the method whose published figures `layout.reference` is held against.
-    pub fn of(layout: &Layout, published_as: &str, groups: &[Group<'_>]) -> Finding {
-        let base = layout.base.as_str();
-        let published_tally = |column: usize| -> Tally {
-            layout.problems.iter().map(|p| published::find(base, p).and_then(|l| l.marks[column])).collect()
-        };
-        Finding {
-            published_saving: published_average(layout, published_as),
-            saving: paper::average_saving(layout, &layout.reference, groups),
-            published_evals: published_tally(4),
-            evals: paper::tally(layout, base, Measure::TotalEvals, groups),
-            published_accuracy: published_tally(0),
-            accuracy: paper::tally(layout, base, Measure::UpperAccuracy, groups),
-            base_ratio: median_ratio(layout, base, base, groups),
-            ratio: median_ratio(layout, &layout.reference, published_as, groups),
-            runs: fewest_runs(layout, groups),
-        }
-    }
+/// Where the marks on the two measures that conclusions rest on stand.
+const ACCURACY: usize = 0;
+const EVALS: usize = MEASURES - 1;
 
-    /// Measured marks, or none where there are too few runs for any to mean something.
-    fn tested(&self, marks: Tally) -> Tally {
-        if self.runs < paper::FEWEST_RUNS { Tally::default() } else { marks }
+impl Finding {
+    /// What was found in a comparison; none if nothing was published about it.
+    pub fn of(compared: &Compared<'_>) -> Option<Finding> {
+        let comparison = &compared.comparison;
+        let (base, published_as) = (comparison.base, comparison.published_as?);
+        let published_tally = |place: usize| -> Tally {
+            comparison.on.names.iter().map(|p| published::find(base, p).and_then(|l| l.marks[place])).collect()
+        };
+        Some(Finding {
+            published_saving: published_average(compared, published_as),
+            saving: compared.average_saving(comparison.reference),
+            published_evals: published_tally(EVALS),
+            evals: compared.tally(base, Measure::TotalEvals),
+            published_accuracy: published_tally(ACCURACY),
+            accuracy: compared.tally(base, Measure::UpperAccuracy),
+            base_ratio: median_ratio(compared, base, base),
+            ratio: median_ratio(compared, comparison.reference, published_as),
+            too_few_runs: compared.of(base).any(|line| line.too_few_runs),
+        })
     }
 
     /// Holds if the published average saving is reached, at least as many problems are
@@ -88,7 +89,7 @@ impl Finding {
         let (Some(published), Some(measured)) = (self.published_saving, self.saving) else {
             return Conclusion::Unknown;
         };
-        if self.runs < paper::FEWEST_RUNS {
+        if self.too_few_runs {
             return Conclusion::TooFewRuns;
         }
         let mut met = vec![measured >= published];
@@ -105,32 +106,26 @@ impl Finding {
 }
 
 /// As printed in the paper where it prints one, else the mean of its lines.
-fn published_average(layout: &Layout, method: &str) -> Option<f64> {
-    let suite: String = layout.problems.first()?.chars().take_while(|c| c.is_alphabetic()).collect();
+fn published_average(compared: &Compared<'_>, method: &str) -> Option<f64> {
+    let (base, problems) = (compared.comparison.base, compared.comparison.on.names);
+    let suite: String = problems.first()?.chars().take_while(|c| c.is_alphabetic()).collect();
     let printed = published::average_saving(method, &suite);
-    if printed.is_some() && method.strip_prefix("cr-") == Some(&layout.base) {
+    if printed.is_some() && method.strip_prefix("cr-") == Some(base) {
         return printed;
     }
-    let lines: Vec<f64> = layout.problems.iter().filter_map(|p| published::saving(method, &layout.base, p)).collect();
-    (!lines.is_empty()).then(|| lines.iter().sum::<f64>() / lines.len() as f64)
+    mean(problems.iter().filter_map(|p| published::saving(method, base, p)))
 }
 
-fn fewest_runs(layout: &Layout, groups: &[Group<'_>]) -> usize {
-    let both = [&layout.base, &layout.reference];
-    let found = layout.problems.iter().flat_map(|p| both.map(|m| find(groups, m, p)));
-    found.flatten().map(|g| g.rows.len()).min().unwrap_or(0)
+fn median_ratio(compared: &Compared<'_>, method: &str, published_as: &str) -> Option<f64> {
+    let ratios = compared
+        .of(method)
+        .filter_map(|line| Some(line.total()? / published::find(published_as, line.problem)?.total()));
+    crate::stats::median(&ratios.collect::<Vec<_>>()).ok()
 }
 
-fn median_ratio(layout: &Layout, method: &str, published_as: &str, groups: &[Group<'_>]) -> Option<f64> {
-    let ratio = |p: &String| {
-        let measured = find(groups, method, p)?.median(Measure::TotalEvals)?;
-        Some(measured / published::find(published_as, p)?.total())
-    };
-    crate::stats::median(&layout.problems.iter().filter_map(ratio).collect::<Vec<_>>()).ok()
-}
-
-/// Problem by problem: FEs_t of base and method, R_rs, and the mark on FEs_t, published and ours.
-pub fn problem_table(layout: &Layout, published_as: &str, groups: &[Group<'_>]) -> Table {
+/// Problem by problem: FEs_t of base and method, R_rs, and the mark on FEs_t, published and ours;
+/// none if nothing was published or run.
+pub fn problem_table(compared: &Compared<'_>) -> Option<Table> {
     let columns = [
         "Problem",
         "Base published",
@@ -147,53 +142,51 @@ pub fn problem_table(layout: &Layout, published_as: &str, groups: &[Group<'_>]) 
         "Solved base",
         "Solved CR",
     ];
-    let title = format!("{}: FEs_t published and ours", layout.title);
-    let mut table = Table::new(title, 1, &columns);
-    for problem in &layout.problems {
-        table.rows.extend(problem_line(layout, published_as, problem, groups));
-    }
-    if !table.is_empty() {
-        let (base, cr) = (&layout.base, &layout.reference);
-        table.note = format!(
-            "Base: {base}. CR: {cr}, beside the published {published_as}. Ratio: ours by published. Mark: + {cr} needs significantly fewer evaluations (FEs_t) than {base}, ≈ no significant difference, − {cr} needs significantly more."
-        );
-        table.footer.push(average_line(layout, published_as, groups));
-    }
-    table
+    let comparison = &compared.comparison;
+    let (base, cr, published_as) = (comparison.base, comparison.reference, comparison.published_as?);
+    let mut table = Table::new(format!("{}: FEs_t published and ours", comparison.title), 1, &columns);
+    table.rows = comparison.on.names.iter().filter_map(|p| problem_line(compared, published_as, p)).collect();
+    table.note = format!(
+        "Base: {base}. CR: {cr}, beside the published {published_as}. Ratio: ours by published. Mark: + {cr} needs significantly fewer evaluations (FEs_t) than {base}, ≈ no significant difference, − {cr} needs significantly more."
+    );
+    table.footer.push(average_line(&Finding::of(compared)?));
+    (!table.is_empty()).then_some(table)
 }
 
-fn problem_line(layout: &Layout, published_as: &str, problem: &str, groups: &[Group<'_>]) -> Option<Vec<Cell>> {
-    let base = find(groups, &layout.base, problem)?;
-    let method = find(groups, &layout.reference, problem)?;
-    let (base_line, line) = (published::find(&layout.base, problem), published::find(published_as, problem));
-    let (base_total, total) = (base.median(Measure::TotalEvals), method.median(Measure::TotalEvals));
+fn problem_line(compared: &Compared<'_>, published_as: &str, problem: &str) -> Option<Vec<Cell>> {
+    let comparison = &compared.comparison;
+    let base = compared.line(comparison.base, problem)?;
+    let method = compared.line(comparison.reference, problem)?;
+    let (base_line, line) = (published::find(comparison.base, problem), published::find(published_as, problem));
     let ratio = |ours: Option<f64>, theirs: Option<f64>| Cell::fixed(ours.zip(theirs).map(|(o, t)| o / t), 2);
     let (base_published, published) = (base_line.map(|l| l.total()), line.map(|l| l.total()));
-    let published_mark = base_line.and_then(|l| l.marks[4]);
-    let mark = paper::mark(base, method, Measure::TotalEvals);
+    let published_mark = base_line.and_then(|l| l.marks[EVALS]);
+    let mark = base.marks[EVALS];
     let symbol = |m: Option<Mark>| Cell::new(m.map_or_else(|| "–".to_string(), |m| m.symbol().to_string()));
     let agree = published_mark.zip(mark).map(|(a, b)| if a == b { "yes" } else { "no" });
     Some(vec![
         Cell::new(problem),
         Cell::sci(base_published),
-        Cell::sci(base_total),
-        ratio(base_total, base_published),
+        Cell::sci(base.total()),
+        ratio(base.total(), base_published),
         Cell::sci(published),
-        Cell::sci(total),
-        ratio(total, published),
-        Cell::fixed(published::saving(published_as, &layout.base, problem), 1),
-        Cell::fixed(paper::saving(method, base), 1),
+        Cell::sci(method.total()),
+        ratio(method.total(), published),
+        Cell::fixed(published::saving(published_as, comparison.base, problem), 1),
+        Cell::fixed(method.saving, 1),
         symbol(published_mark),
         symbol(mark),
         Cell::new(agree.unwrap_or("–")),
-        Cell::new(base.solved_text()),
-        Cell::new(method.solved_text()),
+        Cell::new(base.group.solved_text()),
+        Cell::new(method.group.solved_text()),
     ])
 }
 
-fn average_line(layout: &Layout, published_as: &str, groups: &[Group<'_>]) -> Vec<Cell> {
-    let finding = Finding::of(layout, published_as, groups);
-    let counts = |t: Tally| Cell::new(if t.count() > 0 { t.to_string() } else { "–".into() });
+fn counts(tally: Tally) -> Cell {
+    Cell::new(if tally.count() > 0 { tally.to_string() } else { "–".into() })
+}
+
+fn average_line(finding: &Finding) -> Vec<Cell> {
     let mut cells = vec![Cell::default(); 14];
     cells[0] = Cell::new("Average or median");
     cells[3] = Cell::fixed(finding.base_ratio, 2);
@@ -201,12 +194,12 @@ fn average_line(layout: &Layout, published_as: &str, groups: &[Group<'_>]) -> Ve
     cells[7] = Cell::fixed(finding.published_saving, 1);
     cells[8] = Cell::fixed(finding.saving, 1);
     cells[9] = counts(finding.published_evals);
-    cells[10] = counts(finding.tested(finding.evals));
+    cells[10] = counts(finding.evals);
     cells
 }
 
-/// One line for each comparison: (layout, the published method its reference is held against).
-pub fn summary<'l>(comparisons: impl IntoIterator<Item = (&'l Layout, &'l str)>, groups: &[Group<'_>]) -> Table {
+/// One line for each comparison with published figures: do the conclusions hold? None without any.
+pub fn summary(all: &[Compared<'_>]) -> Option<Table> {
     let columns = [
         "Method",
         "Problems",
@@ -222,26 +215,25 @@ pub fn summary<'l>(comparisons: impl IntoIterator<Item = (&'l Layout, &'l str)>,
         "Conclusion",
     ];
     let mut table = Table::new("Published and measured: the conclusions", 2, &columns);
-    for (layout, published_as) in comparisons {
-        let finding = Finding::of(layout, published_as, groups);
+    for compared in all {
+        let Some(finding) = Finding::of(compared) else { continue };
         let Some(saving) = finding.saving else { continue };
         let reached = finding.published_saving.map(|p| if saving >= p { "yes" } else { "no" });
-        let counts = |t: Tally| Cell::new(if t.count() > 0 { t.to_string() } else { "–".into() });
         table.rows.push(vec![
-            Cell::new(&layout.reference),
-            Cell::new(&layout.suite),
+            Cell::new(compared.comparison.reference),
+            Cell::new(compared.comparison.on.name),
             Cell::fixed(finding.published_saving, 1),
             Cell::fixed(Some(saving), 1),
             Cell::new(reached.unwrap_or("–")),
             counts(finding.published_evals),
-            counts(finding.tested(finding.evals)),
+            counts(finding.evals),
             counts(finding.published_accuracy),
-            counts(finding.tested(finding.accuracy)),
+            counts(finding.accuracy),
             Cell::fixed(finding.base_ratio, 2),
             Cell::fixed(finding.ratio, 2),
             Cell::new(finding.conclusion().word()),
         ]);
     }
     table.note = "R_rs: average saving against the base. FEs_t and Acc_u: problems by mark, +/≈/−: + the method of the line is significantly better than its base, ≈ no significant difference, − it is significantly worse. Ratios: median over the problems of our FEs_t by the published one. A conclusion holds if the published saving is reached, at least as many problems are significantly cheaper, and no more problems lose upper accuracy; with fewer than 4 runs nothing is tested and nothing concluded.".into();
-    table
+    (!table.is_empty()).then_some(table)
 }

@@ -1,0 +1,74 @@
+//! `bilevo experiment run`: does what is missing of a grid.
+
+use super::grid::GridArgs;
+use super::watch::Watch;
+use crate::Exit;
+use crate::args::Format;
+use crate::commands::interrupt;
+use crate::output::{say, warn};
+use anyhow::bail;
+use bilevo_lab::runner::{GridReport, RunGridOptions, run_grid};
+use bilevo_lab::store::Store;
+use std::path::PathBuf;
+
+/// For whoever presses Ctrl-C while a grid is running.
+pub(crate) const FINISHED_RUNS_ARE_SAFE: &str = "stopping; finished runs are in the store";
+
+/// Run what is missing of a grid
+///
+/// Every finished run is one row of the store. Interrupted or killed, the same command goes on where
+/// it was. Ends with exit code 1 if a run failed.
+#[derive(clap::Args, Debug)]
+pub(super) struct Args {
+    #[command(flatten)]
+    grid: GridArgs,
+    /// The store [default: the grid file's name with `.db`, or experiment.db]
+    #[arg(long, value_name = "FILE")]
+    store: Option<PathBuf>,
+    /// Runs at the same time; 0 takes one for each processor. The rows are the same with any number
+    #[arg(long, short, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024), allow_negative_numbers = true)]
+    jobs: u16,
+    /// Text for people, or JSON for programs: one line for each run that ends
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
+    let Some(grid) = args.grid.grid()? else {
+        bail!("there is nothing to run\nhint: give a grid file, or --methods and --problems");
+    };
+    let by_name = args.grid.grid.as_ref().map_or_else(|| "experiment.db".into(), |file| file.with_extension("db"));
+    let path = args.store.clone().unwrap_or(by_name);
+    grid.tasks()?;
+    let passed_by = grid.passed_by();
+    if !passed_by.is_empty() {
+        say(format_args!("the sizes are not for {}: run in the only size there is", passed_by.join(", ")));
+    }
+    let mut store = Store::open(&path)?;
+    let mut watch = Watch::new(args.format);
+    let options = RunGridOptions {
+        jobs: args.jobs.into(),
+        stop: interrupt::flag_saying(FINISHED_RUNS_ARE_SAFE)?,
+        progress: Some(&mut |progress| watch.show(progress)),
+        ..RunGridOptions::default()
+    };
+    let ended = run_grid(&grid, &mut store, options);
+    let report = watch.end(ended)?;
+    let GridReport { total, found, done, .. } = report;
+    say(format_args!("{done} runs done, {found} were there before, {total} in all: {}", path.display()));
+    Ok(conclude(&report))
+}
+
+/// Says what is left to do, and finds the exit code.
+pub(crate) fn conclude(report: &GridReport) -> Exit {
+    let failed = report.failed.len();
+    if report.missing() > failed {
+        say(format_args!("interrupted with {} runs to do; the same command goes on", report.missing()));
+        return Exit::Interrupted;
+    }
+    if failed == 0 {
+        return Exit::Done;
+    }
+    warn(format_args!("{failed} runs failed; the same command tries them again"));
+    Exit::TargetMissed
+}

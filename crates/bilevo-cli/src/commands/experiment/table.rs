@@ -1,0 +1,68 @@
+//! `bilevo experiment table`: the table of a store.
+
+use super::rows::{Curves, RowArgs, TestArgs};
+use crate::Exit;
+use crate::output;
+use anyhow::anyhow;
+use bilevo_lab::store::Store;
+use bilevo_lab::tables::{self, general, groups};
+use clap::ValueEnum;
+use std::io::Write;
+
+/// Print medians, marks and expected running times of a store
+#[derive(clap::Args, Debug)]
+pub(super) struct Args {
+    #[command(flatten)]
+    rows: RowArgs,
+    #[command(flatten)]
+    tests: TestArgs,
+    /// The form
+    #[arg(long, value_enum, default_value_t)]
+    format: TableFormat,
+    /// Only the closing lines: how often each method got each mark
+    #[arg(long, requires = "reference")]
+    closing: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum TableFormat {
+    /// Columns for people
+    #[default]
+    Text,
+    /// A GitHub table
+    Markdown,
+    /// A booktabs table
+    Latex,
+    /// For spreadsheets and programs: one line for each method on each problem, no closing lines
+    Csv,
+}
+
+impl TableFormat {
+    fn meant(self) -> tables::Format {
+        match self {
+            TableFormat::Text => tables::Format::Text,
+            TableFormat::Markdown => tables::Format::Markdown,
+            TableFormat::Latex => tables::Format::Latex,
+            TableFormat::Csv => tables::Format::Csv,
+        }
+    }
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
+    let rows = args.rows.rows(&Store::read(&args.rows.store)?, Curves::Leave)?;
+    let groups = groups::group(&rows);
+    let mut table = general::table(&groups, &args.tests.options())?;
+    if args.closing {
+        table = table.closing().ok_or_else(|| {
+            anyhow!("no mark was given\nhint: there are too few runs, or the reference shares no problem with another method")
+        })?;
+    }
+    // CSV has no place for a note.
+    if args.format == TableFormat::Csv {
+        groups::remarks(&groups).iter().for_each(|remark| output::warn(output::plain(remark)));
+    }
+    let mut out = output::stdout();
+    out.write_all(table.write(args.format.meant()).as_bytes())?;
+    out.flush()?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,18 @@
+//! The paper's study: what it runs, what was published, and both side by side.
+//!
+//! [`study`] is the list of comparisons, one entry each; [`published`] the paper's tables.
+//! [`compared`] looks up and tests the runs of a comparison once; [`layout`] is the paper's table,
+//! [`against`] sets the published figures beside ours, `figures` draws them, and [`report`] puts
+//! everything together. Nothing outside this folder knows about it.
+
+pub mod against;
+pub mod compared;
+mod differences;
+mod figures;
+pub mod layout;
+pub mod published;
+mod report;
+pub mod study;
+
+pub use differences::DIFFERENCES;
+pub use report::report;

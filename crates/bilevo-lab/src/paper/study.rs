@@ -1,0 +1,349 @@
+//! The study as a list of comparisons: what is run, what is tested against what, and which published
+//! figures stand beside it. A further comparison is one more entry of [`COMPARISONS`].
+//!
+//! Beside the paper's own tables there are some that it lacks: its text taken to the letter (the
+//! `-published` preset), the steps from there to our default, a control that caps lower searches
+//! without any model, and `decision-making` with its misprint corrected.
+
+use crate::grid::{Grid, GridError, Task};
+use std::collections::BTreeSet;
+
+/// A part of the study that can be run alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// Five pairs on SMD1 to SMD12.
+    Smd,
+    /// One pair on TP1 to TP10.
+    Tp,
+    /// Random and one-shot allocation instead of the whole method.
+    Ablation,
+    /// Gold mining and decision making.
+    Applications,
+    /// What the paper does not have: its text to the letter, the steps from there, controls.
+    Beyond,
+}
+
+impl Part {
+    /// Every part.
+    pub const ALL: [Part; 5] = [Part::Smd, Part::Tp, Part::Ablation, Part::Applications, Part::Beyond];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::Smd => "smd",
+            Part::Tp => "tp",
+            Part::Ablation => "ablation",
+            Part::Applications => "applications",
+            Part::Beyond => "beyond",
+        }
+    }
+}
+
+/// Some methods on some problems, one of them tested against the others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Comparison {
+    /// Short name, for files.
+    pub id: &'static str,
+    /// Part it belongs to.
+    pub part: Part,
+    /// Caption.
+    pub title: &'static str,
+    /// Methods, in the order of the lines.
+    pub methods: &'static [&'static str],
+    /// What the others are tested against.
+    pub reference: &'static str,
+    /// What savings are measured against.
+    pub base: &'static str,
+    /// The problems.
+    pub on: Problems,
+    /// The published method that the reference is held against; none where nothing was published.
+    pub published_as: Option<&'static str>,
+}
+
+/// Problems of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Problems {
+    /// What they are called together.
+    pub name: &'static str,
+    /// Their names.
+    pub names: &'static [&'static str],
+    /// Their size; their usual one if absent.
+    pub dims: Option<(usize, usize)>,
+}
+
+const SMD: Problems = Problems {
+    name: "SMD1–12",
+    names: &["smd1", "smd2", "smd3", "smd4", "smd5", "smd6", "smd7", "smd8", "smd9", "smd10", "smd11", "smd12"],
+    dims: Some((2, 3)),
+};
+
+const TP: Problems = Problems {
+    name: "TP1–10",
+    names: &["tp1", "tp2", "tp3", "tp4", "tp5", "tp6", "tp7", "tp8", "tp9", "tp10"],
+    dims: None,
+};
+
+const APPLICATIONS: Problems =
+    Problems { name: "applications", names: &["gold-mining", "decision-making-as-run"], dims: None };
+
+/// The comparisons, in the order in which a reader wants them.
+pub const COMPARISONS: &[Comparison] = &[
+    Comparison {
+        id: "smd-tlea-cma-es",
+        part: Part::Smd,
+        title: "cr-tlea-cma-es against tlea-cma-es, SMD1–12",
+        methods: &["tlea-cma-es", "cr-tlea-cma-es"],
+        reference: "cr-tlea-cma-es",
+        base: "tlea-cma-es",
+        on: SMD,
+        published_as: Some("cr-tlea-cma-es"),
+    },
+    Comparison {
+        id: "smd-tlea-de",
+        part: Part::Smd,
+        title: "cr-tlea-de against tlea-de, SMD1–12",
+        methods: &["tlea-de", "cr-tlea-de"],
+        reference: "cr-tlea-de",
+        base: "tlea-de",
+        on: SMD,
+        published_as: Some("cr-tlea-de"),
+    },
+    Comparison {
+        id: "smd-bl-cma-es",
+        part: Part::Smd,
+        title: "cr-bl-cma-es against bl-cma-es, SMD1–12",
+        methods: &["bl-cma-es", "cr-bl-cma-es"],
+        reference: "cr-bl-cma-es",
+        base: "bl-cma-es",
+        on: SMD,
+        published_as: Some("cr-bl-cma-es"),
+    },
+    Comparison {
+        id: "smd-motea",
+        part: Part::Smd,
+        title: "cr-motea against motea, SMD1–12",
+        methods: &["motea", "cr-motea"],
+        reference: "cr-motea",
+        base: "motea",
+        on: SMD,
+        published_as: Some("cr-motea"),
+    },
+    Comparison {
+        id: "smd-boc",
+        part: Part::Smd,
+        title: "cr-boc against boc, SMD1–12",
+        methods: &["boc", "cr-boc"],
+        reference: "cr-boc",
+        base: "boc",
+        on: SMD,
+        published_as: Some("cr-boc"),
+    },
+    Comparison {
+        id: "tp-tlea-cma-es",
+        part: Part::Tp,
+        title: "cr-tlea-cma-es against tlea-cma-es, TP1–10",
+        methods: &["tlea-cma-es", "cr-tlea-cma-es"],
+        reference: "cr-tlea-cma-es",
+        base: "tlea-cma-es",
+        on: TP,
+        published_as: Some("cr-tlea-cma-es"),
+    },
+    Comparison {
+        id: "ablation",
+        part: Part::Ablation,
+        title: "Ablation, SMD1–12: v1 random half, v2 without sampling again",
+        methods: &["cr-tlea-cma-es", "tlea-cma-es-random", "cr-tlea-cma-es-no-resample"],
+        reference: "cr-tlea-cma-es",
+        base: "tlea-cma-es",
+        on: SMD,
+        published_as: None,
+    },
+    Comparison {
+        id: "ablation-v1-tlea-cma-es",
+        part: Part::Ablation,
+        title: "cr-tlea-cma-es against tlea-cma-es-random (ablation v1), SMD1–12",
+        methods: &["tlea-cma-es-random", "cr-tlea-cma-es"],
+        reference: "cr-tlea-cma-es",
+        base: "tlea-cma-es-random",
+        on: Problems { name: "SMD1–12, against v1", ..SMD },
+        published_as: Some("cr-tlea-cma-es"),
+    },
+    Comparison {
+        id: "ablation-v2-tlea-cma-es",
+        part: Part::Ablation,
+        title: "cr-tlea-cma-es against cr-tlea-cma-es-no-resample (ablation v2), SMD1–12",
+        methods: &["cr-tlea-cma-es-no-resample", "cr-tlea-cma-es"],
+        reference: "cr-tlea-cma-es",
+        base: "cr-tlea-cma-es-no-resample",
+        on: Problems { name: "SMD1–12, against v2", ..SMD },
+        published_as: Some("cr-tlea-cma-es"),
+    },
+    Comparison {
+        id: "literal-bl-cma-es",
+        part: Part::Beyond,
+        title: "cr-bl-cma-es-published against bl-cma-es, SMD1–12 (the text to the letter)",
+        methods: &["bl-cma-es", "cr-bl-cma-es-published"],
+        reference: "cr-bl-cma-es-published",
+        base: "bl-cma-es",
+        on: SMD,
+        published_as: Some("cr-bl-cma-es"),
+    },
+    Comparison {
+        id: "literal-tlea-cma-es",
+        part: Part::Beyond,
+        title: "cr-tlea-cma-es-published against tlea-cma-es, SMD1–12 (the text to the letter)",
+        methods: &["tlea-cma-es", "cr-tlea-cma-es-published"],
+        reference: "cr-tlea-cma-es-published",
+        base: "tlea-cma-es",
+        on: SMD,
+        published_as: Some("cr-tlea-cma-es"),
+    },
+    Comparison {
+        id: "ingredients-bl-cma-es",
+        part: Part::Beyond,
+        title: "Ingredients of cr-bl-cma-es, SMD1–12: published, inputs standardised, plain window, all",
+        methods: &["cr-bl-cma-es-published", "cr-bl-cma-es-standardised", "cr-bl-cma-es-plain-window", "cr-bl-cma-es"],
+        reference: "cr-bl-cma-es",
+        base: "bl-cma-es",
+        on: SMD,
+        published_as: None,
+    },
+    Comparison {
+        id: "ingredients-tlea-cma-es",
+        part: Part::Beyond,
+        title: "Ingredients of cr-tlea-cma-es, SMD1–12: published, inputs standardised, plain window, all",
+        methods: &[
+            "cr-tlea-cma-es-published",
+            "cr-tlea-cma-es-standardised",
+            "cr-tlea-cma-es-plain-window",
+            "cr-tlea-cma-es",
+        ],
+        reference: "cr-tlea-cma-es",
+        base: "tlea-cma-es",
+        on: SMD,
+        published_as: None,
+    },
+    Comparison {
+        id: "cap-control",
+        part: Part::Beyond,
+        title: "Control, SMD1–12: lower searches capped, without and with the model",
+        methods: &["bl-cma-es", "bl-cma-es-capped", "cr-bl-cma-es-capped", "cr-bl-cma-es"],
+        reference: "cr-bl-cma-es",
+        base: "bl-cma-es",
+        on: SMD,
+        published_as: None,
+    },
+    Comparison {
+        id: "applications-tlea-cma-es",
+        part: Part::Applications,
+        title: "cr-tlea-cma-es against tlea-cma-es, applications",
+        methods: &["tlea-cma-es", "cr-tlea-cma-es"],
+        reference: "cr-tlea-cma-es",
+        base: "tlea-cma-es",
+        on: APPLICATIONS,
+        published_as: Some("cr-tlea-cma-es"),
+    },
+    Comparison {
+        id: "corrected-tlea-cma-es",
+        part: Part::Applications,
+        title: "cr-tlea-cma-es against tlea-cma-es, decision-making (misprint corrected)",
+        methods: &["tlea-cma-es", "cr-tlea-cma-es"],
+        reference: "cr-tlea-cma-es",
+        base: "tlea-cma-es",
+        on: Problems { name: "decision-making", names: &["decision-making"], dims: None },
+        published_as: None,
+    },
+];
+
+/// The comparisons of some parts.
+pub fn comparisons(parts: &[Part]) -> Vec<Comparison> {
+    COMPARISONS.iter().filter(|c| parts.contains(&c.part)).copied().collect()
+}
+
+/// The runs of some comparisons, each once, seeds 1 to `runs`, seed by seed.
+///
+/// # Errors
+/// No runs, or more than anybody can wait for.
+pub fn tasks(comparisons: &[Comparison], runs: u64) -> Result<Vec<Task>, GridError> {
+    let mut tasks = Vec::new();
+    for comparison in comparisons {
+        tasks.extend(comparison.grid(runs).tasks()?);
+    }
+    let mut seen = BTreeSet::new();
+    tasks.retain(|task| seen.insert(task.id.clone()));
+    tasks.sort_by_key(|task| task.id.seed);
+    Ok(tasks)
+}
+
+impl Comparison {
+    /// Its methods, with those that it only compares with.
+    pub fn all_methods(&self) -> impl Iterator<Item = &'static str> {
+        let (listed, others) = (self.methods, [self.base, self.reference]);
+        listed.iter().copied().chain(others.into_iter().filter(|other| !listed.contains(other)))
+    }
+
+    fn grid(&self, runs: u64) -> Grid {
+        let mut grid = Grid::new(self.all_methods(), self.on.names.iter().copied());
+        grid.dims = self.on.dims.into_iter().collect();
+        grid.runs = runs;
+        grid
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paper::published;
+
+    #[test]
+    fn the_whole_study_is_there_once() {
+        let tasks = tasks(&comparisons(&Part::ALL), 1).unwrap();
+        // Ten methods of the pairs, two ablations, two literal presets with two steps each and two
+        // caps on SMD; a pair on TP and on three applications.
+        assert_eq!(tasks.len(), 20 * 12 + 2 * 10 + 2 * 3);
+        assert_eq!(comparisons(&Part::ALL), COMPARISONS);
+    }
+
+    #[test]
+    fn names_of_files_are_not_given_twice() {
+        let ids: BTreeSet<&str> = COMPARISONS.iter().map(|c| c.id).collect();
+        assert_eq!(ids.len(), COMPARISONS.len());
+    }
+
+    #[test]
+    fn a_table_shows_what_it_is_tested_against() {
+        for comparison in COMPARISONS {
+            assert!(comparison.methods.contains(&comparison.reference), "{}", comparison.id);
+        }
+    }
+
+    #[test]
+    fn tasks_come_seed_by_seed_and_in_the_published_sizes() {
+        let tasks = tasks(&comparisons(&[Part::Smd, Part::Tp]), 2).unwrap();
+        assert_eq!(tasks.len(), 2 * (10 * 12 + 2 * 10));
+        assert!(tasks.is_sorted_by_key(|t| t.id.seed));
+        for (problem, dims) in [("smd1", (2, 3)), ("tp4", (2, 3)), ("tp9", (5, 5)), ("tp10", (10, 10))] {
+            let own = tasks.iter().filter(|t| t.id.problem == problem);
+            assert!(own.clone().count() > 0);
+            assert!(own.into_iter().all(|t| (t.id.upper_dim, t.id.lower_dim) == dims));
+        }
+    }
+
+    #[test]
+    fn a_part_brings_what_it_is_compared_with() {
+        let tasks = tasks(&comparisons(&[Part::Ablation]), 1).unwrap();
+        assert!(tasks.iter().any(|t| t.id.method == "tlea-cma-es"));
+        assert!(tasks.iter().all(|t| t.id.problem.starts_with("smd")));
+    }
+
+    #[test]
+    fn published_lines_exist_for_all_that_claims_them() {
+        for comparison in COMPARISONS {
+            let Some(method) = comparison.published_as else { continue };
+            for problem in comparison.on.names {
+                assert!(published::find(method, problem).is_some(), "{method} {problem}");
+                assert!(published::find(comparison.base, problem).is_some());
+            }
+        }
+    }
+}
