@@ -213,6 +213,9 @@ struct Cell<'a> {
     origin: Origin<'a>,
 }
 
+/// Problem, size, method, settings.
+type Named<'a> = (&'a str, (usize, usize), &'a str, &'a str);
+
 /// Hash of the problem's file, version, hash of the config.
 type Origin<'a> = (&'a str, &'a str, &'a str);
 
@@ -228,7 +231,7 @@ impl<'a> Cell<'a> {
     }
 
     /// What a label says at most, unless it has to tell origins apart.
-    fn named(&self) -> (&'a str, (usize, usize), &'a str, &'a str) {
+    fn named(&self) -> Named<'a> {
         (self.problem.0, self.dims, self.method.0, self.settings)
     }
 }
@@ -237,7 +240,7 @@ impl<'a> Cell<'a> {
 struct Labels<'a> {
     sizes: BTreeMap<&'a str, BTreeSet<(usize, usize)>>,
     settings: BTreeMap<&'a str, BTreeSet<&'a str>>,
-    origins: BTreeMap<(&'a str, (usize, usize), &'a str, &'a str), BTreeSet<Origin<'a>>>,
+    origins: BTreeMap<Named<'a>, BTreeSet<Origin<'a>>>,
 }
 
 impl<'a> Labels<'a> {
