@@ -1,0 +1,249 @@
+//! The lines that go to and come from a program.
+//!
+//! A request is `{"id":7,"level":"lower","x":[…],"y":[…]}`, its reply `{"id":7,"value":1.5,
+//! "constraints":[…]}` or `{"id":7,"error":"…"}`. Programs that take several points at once get
+//! `{"id":7,"level":"lower","points":[{"x":[…],"y":[…]},…]}` and reply with `{"id":7,"results":[…]}`,
+//! one object with `value` and `constraints`, or `error`, for each point in order.
+//!
+//! JSON has no NaN and no infinities; whether a program writes `null`, `NaN` or `Infinity`, that
+//! evaluation failed and the others of its line stand.
+
+use bilevo_core::batch::Batch;
+use bilevo_core::problem::{Failure, FailureKind, Level};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::borrow::Cow;
+
+/// What a program says about one point, in the problem's own direction.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    /// The objective.
+    pub value: f64,
+    /// Constraint values, inequalities first.
+    pub constraints: Vec<f64>,
+}
+
+#[derive(Serialize)]
+struct Request<'a> {
+    id: u64,
+    level: Level,
+    #[serde(flatten)]
+    ask: Ask<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Ask<'a> {
+    One(Point<'a>),
+    Many { points: Vec<Point<'a>> },
+}
+
+#[derive(Serialize)]
+struct Point<'a> {
+    x: &'a [f64],
+    y: &'a [f64],
+}
+
+/// Writes the request for some points of a batch as one line; `many` chooses the form with a list.
+/// The id of the line is the one of its first point.
+pub(super) fn write_request(line: &mut Vec<u8>, batch: &Batch, points: &[usize], many: bool) {
+    let point = |&index: &usize| Point { x: batch.x(index), y: batch.y(index) };
+    let (Some(first), id) = (points.first(), request_id(batch, points)) else { return };
+    let ask = if many { Ask::Many { points: points.iter().map(point).collect() } } else { Ask::One(point(first)) };
+    // Plain numbers into memory: there is nothing that could fail.
+    let _ = serde_json::to_writer(&mut *line, &Request { id, level: batch.level(), ask });
+    line.push(b'\n');
+}
+
+/// The id of the request for some points of a batch.
+pub(super) fn request_id(batch: &Batch, points: &[usize]) -> u64 {
+    points.first().map_or(0, |&first| batch.id(first))
+}
+
+/// Bytes a reply may have: ample for its numbers and a message, but nothing that fills the memory.
+pub(super) fn reply_limit(points: usize, constraints: usize) -> usize {
+    let numbers = constraints.saturating_add(1).saturating_mul(64);
+    numbers.saturating_add(256).saturating_mul(points).saturating_add(64 * 1024)
+}
+
+#[derive(Deserialize)]
+struct Reply {
+    id: Option<serde_json::Number>,
+    results: Option<Vec<PointReply>>,
+    #[serde(default, deserialize_with = "present")]
+    value: Option<Option<f64>>,
+    #[serde(default)]
+    constraints: Vec<Option<f64>>,
+    error: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct PointReply {
+    #[serde(default, deserialize_with = "present")]
+    value: Option<Option<f64>>,
+    #[serde(default)]
+    constraints: Vec<Option<f64>>,
+    error: Option<String>,
+}
+
+/// A field that is there, `null` or not.
+fn present<'de, D: Deserializer<'de>>(field: D) -> Result<Option<Option<f64>>, D::Error> {
+    Option::deserialize(field).map(Some)
+}
+
+/// Reads the reply to request `id` of `points` points, in the form with a list if `many`.
+///
+/// # Errors
+/// It is no proper reply to this request: nothing the program says can be trusted any more.
+#[doc(hidden)]
+pub fn read_reply(line: &[u8], id: u64, points: usize, many: bool) -> Result<Vec<Result<Answer, Failure>>, Failure> {
+    let reply = parse(line)?;
+    check_id(reply.id.as_ref(), id)?;
+    let whole = PointReply { value: reply.value, constraints: reply.constraints, error: reply.error };
+    match reply.results {
+        // An error of the whole line counts for each of its points.
+        None if whole.error.is_some() || !many => {
+            let answer = whole.answer()?;
+            Ok(vec![answer; points])
+        }
+        None => Err(bad(format!("the reply to {points} points has no `results`"))),
+        Some(_) if !many => Err(bad("the reply to a single point has `results` instead of a `value`")),
+        Some(results) if results.len() != points => {
+            Err(bad(format!("the reply has {} results instead of {points}", results.len())))
+        }
+        Some(results) => results.into_iter().map(PointReply::answer).collect(),
+    }
+}
+
+impl PointReply {
+    fn answer(self) -> Result<Result<Answer, Failure>, Failure> {
+        if let Some(error) = self.error {
+            return Ok(Err(Failure::new(FailureKind::Error, shorten(&error, MESSAGE).into_owned())));
+        }
+        let Some(value) = self.value else { return Err(bad("the reply has neither a `value` nor an `error`")) };
+        let number = |number: Option<f64>| number.unwrap_or(f64::NAN);
+        Ok(Ok(Answer { value: number(value), constraints: self.constraints.into_iter().map(number).collect() }))
+    }
+}
+
+/// Longest message taken over from a program.
+const MESSAGE: usize = 2000;
+
+fn parse(line: &[u8]) -> Result<Reply, Failure> {
+    let parsed = serde_json::from_slice(line).or_else(|error| {
+        let spelt_out =
+            [&b"NaN"[..], b"Infinity"].iter().any(|word| line.windows(word.len()).any(|part| part == *word));
+        if spelt_out { serde_json::from_slice(&without_infinities(line)) } else { Err(error) }
+    });
+    parsed.map_err(|error| {
+        let text = String::from_utf8_lossy(line);
+        bad(format!("the reply `{}` is not understood: {error}", printable(shorten(&text, 200).trim())))
+    })
+}
+
+/// The line with `null` for the `NaN`, `Infinity` and `-Infinity` that stand outside of strings.
+fn without_infinities(line: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(line.len());
+    let (mut rest, mut in_string) = (line, false);
+    while let [first, tail @ ..] = rest {
+        let words: [&[u8]; 3] = [b"NaN", b"-Infinity", b"Infinity"];
+        if let Some(after) = words.iter().filter(|_| !in_string).find_map(|word| rest.strip_prefix(*word)) {
+            plain.extend_from_slice(b"null");
+            rest = after;
+            continue;
+        }
+        plain.push(*first);
+        rest = tail;
+        if *first == b'"' {
+            in_string = !in_string;
+        } else if let (b'\\', true, [escaped, after @ ..]) = (*first, in_string, tail) {
+            plain.push(*escaped);
+            rest = after;
+        }
+    }
+    plain
+}
+
+fn check_id(got: Option<&serde_json::Number>, id: u64) -> Result<(), Failure> {
+    let Some(got) = got else { return Err(bad("the reply has no `id`")) };
+    // Some languages know only floating-point numbers.
+    if got.as_u64() == Some(id) || got.as_f64() == Some(id as f64) {
+        return Ok(());
+    }
+    Err(bad(format!(
+        "the reply is for evaluation {got}, but {id} was asked for: it comes twice, too late or out of order"
+    )))
+}
+
+/// A reply that breaks the protocol.
+pub(super) fn bad(message: impl Into<String>) -> Failure {
+    Failure::new(FailureKind::WrongShape, message)
+}
+
+/// The beginning of a text, cut between characters.
+pub(super) fn shorten(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().map(|(at, _)| at).find(|at| *at >= most) {
+        Some(end) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// A program's words without control characters, which could confuse a terminal.
+pub(super) fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' { '·' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(line: &str) -> Result<Result<Answer, Failure>, Failure> {
+        read_reply(line.as_bytes(), 7, 1, false).map(|mut answers| answers.remove(0))
+    }
+
+    fn refusal(line: &str) -> String {
+        one(line).unwrap_err().message
+    }
+
+    #[test]
+    fn a_value_and_its_constraints() {
+        let answer = one(r#"{"id":7,"value":1.5,"constraints":[-1,2e-3]}"#).unwrap().unwrap();
+        assert_eq!(answer, Answer { value: 1.5, constraints: vec![-1.0, 2e-3] });
+        assert_eq!(one(r#" {"value":1,"id":7.0, "note":"x"}"#).unwrap().unwrap().value, 1.0);
+    }
+
+    #[test]
+    fn numbers_that_are_none_fail_their_point_alone() {
+        for line in [r#"{"id":7,"value":NaN}"#, r#"{"id":7,"value":-Infinity}"#, r#"{"id":7,"value":null}"#] {
+            assert!(one(line).unwrap().unwrap().value.is_nan(), "{line}");
+        }
+        let line =
+            br#"{"id":7,"results":[{"value":1},{"value":Infinity,"constraints":[NaN]},{"error":"a \"NaN\" \\"}]}"#;
+        let answers = read_reply(line, 7, 3, true).unwrap();
+        assert_eq!(answers[0].as_ref().unwrap().value, 1.0);
+        assert!(answers[1].as_ref().unwrap().constraints[0].is_nan());
+        assert_eq!(answers[2].as_ref().unwrap_err().message, "a \"NaN\" \\");
+    }
+
+    #[test]
+    fn errors_are_failures_of_the_evaluation() {
+        let failure = one(r#"{"id":7,"error":"diverged"}"#).unwrap().unwrap_err();
+        assert_eq!((failure.kind, failure.message.as_str()), (FailureKind::Error, "diverged"));
+        let answers = read_reply(br#"{"id":7,"error":"all of them"}"#, 7, 2, true).unwrap();
+        assert!(answers.iter().all(Result::is_err));
+    }
+
+    #[test]
+    fn what_is_no_reply_says_why() {
+        assert!(refusal("hello").contains("`hello` is not understood"));
+        assert!(refusal(r#"{"value":1}"#).contains("no `id`"));
+        assert!(refusal(r#"{"id":6,"value":1}"#).contains("evaluation 6, but 7"));
+        assert!(refusal(r#"{"id":7}"#).contains("neither a `value` nor"));
+        assert!(refusal(r#"{"id":7,"value":"3"}"#).contains("expected f64"));
+        assert!(refusal(r#"{"id":7,"value":1,"value":2}"#).contains("duplicate"));
+        assert!(refusal(r#"{"id":7,"results":[]}"#).contains("single point"));
+        let many = |line: &str| read_reply(line.as_bytes(), 7, 2, true).unwrap_err().message;
+        assert!(many(r#"{"id":7,"value":1}"#).contains("no `results`"));
+        assert!(many(r#"{"id":7,"results":[{"value":1}]}"#).contains("1 results instead of 2"));
+        assert!(many(r#"{"id":7,"results":[{"value":1},{}]}"#).contains("neither"));
+    }
+}

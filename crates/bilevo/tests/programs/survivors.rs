@@ -1,0 +1,128 @@
+//! No process outlives the evaluator or the run, whatever it has started and however the run ends.
+
+use super::{VALUE, answering, ask, script, values};
+use bilevo::program::Program;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use std::io::{BufRead, BufReader};
+use std::os::fd::OwnedFd;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// A running process.
+struct Alive(OwnedFd);
+
+impl Alive {
+    fn new(pid: f64) -> Self {
+        Alive(pidfd_open(Pid::from_raw(pid as i32).unwrap(), PidfdFlags::empty()).unwrap())
+    }
+
+    /// Whether it ends within a time no killed process needs.
+    fn ends(&self) -> bool {
+        let time = Timespec { tv_sec: 20, tv_nsec: 0 };
+        poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&time)).unwrap() > 0
+    }
+}
+
+/// The one value of a program's answer: the number of a process it has started.
+fn started(program: &mut Program) -> Alive {
+    Alive::new(values(&ask(program, &[1.0]).unwrap())[0].unwrap())
+}
+
+/// Ways to leave a process in the background: in the group, and in a session of its own.
+const BACKGROUND: [&str; 2] = ["sleep 1000 >&2 &", "setsid sleep 1000 >&2 &"];
+
+/// Answers with the number of a process in the background.
+fn leaving(background: &str) -> String {
+    format!(r#"{background} echo "{{\"id\":$id,\"value\":$!}}""#)
+}
+
+#[test]
+fn programs_end_with_their_evaluator() {
+    for (way, after) in
+        [("$$", ""), ("$$", "; exec sleep 1000"), ("$$", "; trap '' TERM HUP INT; while :; do sleep 1000; done")]
+    {
+        let spec = answering(&format!(r#"echo "{{\"id\":$id,\"value\":{way}}}"{after}"#));
+        let mut program = Program::new(spec, 1).unwrap();
+        let process = started(&mut program);
+        drop(program);
+        assert!(process.ends(), "{after}");
+    }
+}
+
+#[test]
+fn what_a_program_has_started_ends_with_the_evaluator() {
+    for background in BACKGROUND {
+        let mut program = Program::new(answering(&leaving(background)), 1).unwrap();
+        let process = started(&mut program);
+        drop(program);
+        assert!(process.ends(), "{background}");
+    }
+}
+
+#[test]
+fn what_a_program_has_started_ends_when_its_time_is_up() {
+    for background in BACKGROUND {
+        let mut spec = answering(&format!("if [ $n = 2 ]; then exec sleep 1000; fi; {}", leaving(background)));
+        spec.timeout = Duration::from_secs(1);
+        let mut program = Program::new(spec, 1).unwrap();
+        let process = started(&mut program);
+        assert_eq!(values(&ask(&mut program, &[1.0]).unwrap()), [None]);
+        assert!(process.ends(), "{background}");
+    }
+}
+
+#[test]
+fn what_a_program_has_started_ends_when_it_ends_itself() {
+    let mut program = Program::new(answering(&format!("{}; exit 0", leaving(BACKGROUND[0]))), 1).unwrap();
+    let process = started(&mut program);
+    assert!(values(&ask(&mut program, &[1.0]).unwrap())[0].is_some());
+    assert!(process.ends());
+}
+
+/// Stands in for a run: starts a program, prints its process number and that of one it has left in
+/// the background, and waits for an answer that never comes.
+#[test]
+#[ignore = "started by the tests below"]
+#[allow(clippy::print_stdout)] // read by them
+fn run_that_waits() {
+    let text = format!(
+        "if [ $n = 3 ]; then exec sleep 1000; fi; if [ $n = 1 ]; then {}; else {}; fi",
+        leaving(BACKGROUND[1]),
+        VALUE.replace("$y", "$$")
+    );
+    let mut program = Program::new(answering(&text), 1).unwrap();
+    let numbers = ask(&mut program, &[1.0, 1.0]).unwrap();
+    println!("started {:?}", values(&numbers).into_iter().flatten().collect::<Vec<_>>());
+    ask(&mut program, &[1.0]).unwrap();
+}
+
+#[test]
+fn nothing_survives_when_the_run_is_killed() {
+    for signal in [Signal::KILL, Signal::TERM, Signal::INT] {
+        let mut run = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "survivors::run_that_waits", "--ignored", "--nocapture"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(run.stdout.take().unwrap()).lines();
+        let line = lines.map(Result::unwrap).find(|line| line.contains("started ")).unwrap();
+        let numbers: Vec<f64> = serde_json::from_str(line.split("started ").nth(1).unwrap()).unwrap();
+        let processes: Vec<Alive> = numbers.into_iter().map(Alive::new).collect();
+        assert_eq!(processes.len(), 2);
+        kill_process(Pid::from_child(&run), signal).unwrap();
+        run.wait().unwrap();
+        assert!(processes.iter().all(Alive::ends), "{signal:?}");
+    }
+}
+
+#[test]
+fn a_program_is_asked_to_leave_before_it_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut spec = script(&format!("{}\necho bye > farewell", super::LOOP.replace("ANSWER", VALUE)));
+    spec.folder = folder.path().into();
+    let mut program = Program::new(spec, 1).unwrap();
+    ask(&mut program, &[1.0]).unwrap();
+    drop(program);
+    assert_eq!(std::fs::read_to_string(folder.path().join("farewell")).unwrap(), "bye\n");
+}
