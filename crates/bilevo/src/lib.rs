@@ -16,6 +16,8 @@
 //! # }
 //! ```
 
+#[allow(dead_code)]
+pub mod audit;
 pub mod checkpoint;
 pub mod evaluate;
 pub mod files;

@@ -1,0 +1,3 @@
+//! wip
+mod local;
+mod quadratic;
