@@ -1,3 +1,278 @@
-//! wip
+//! Checks an answer: is `y` really what the follower would do at `x`?
+//!
+//! A bilevel method can be fooled by its own lower search: an answer of the follower that is not
+//! optimal may look very good to the leader. The audit solves the follower's problem at the
+//! returned x once more, knowing nothing of how it was found: other random numbers, many starts, a
+//! larger budget, and other methods (CMA-ES over the whole box, local searches with derivatives
+//! from differences). It also looks for answers that are equally good for the follower but not for
+//! the leader. Its evaluations are counted apart.
+
+mod follower;
 mod local;
 mod quadratic;
+mod search;
+mod ties;
+mod words;
+
+use crate::evaluate::Evaluator;
+use bilevo_core::problem::{Direction, LowerConstraints, ProblemSpec};
+use bilevo_core::record::Solution;
+use follower::{Follower, Point, View};
+use search::Trail;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use ties::Tie;
+
+/// Which of several answers that are equally good for the follower counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Position {
+    /// The one best for the leader.
+    Optimistic,
+    /// The one worst for the leader.
+    Pessimistic,
+}
+
+/// How an answer is checked.
+#[derive(Clone, Debug)]
+pub struct AuditOptions {
+    /// Largest gap f(x, y) - best that is none, relative to max(1, |f|); answers within it are
+    /// equally good for the follower.
+    pub tolerance: f64,
+    /// Largest violation that is none.
+    pub violation: f64,
+    /// Lower evaluations at most; by the problem's size if absent.
+    pub max_lower_evals: Option<u64>,
+    /// Box-wide searches at most.
+    pub starts: usize,
+    /// Which of several equally good answers counts; none has a say if absent.
+    pub position: Option<Position>,
+    /// Seed of the audit's random numbers.
+    pub seed: u64,
+    /// Set it to stop after the current batch.
+    pub stop: Arc<AtomicBool>,
+}
+
+impl Default for AuditOptions {
+    fn default() -> Self {
+        AuditOptions {
+            tolerance: 1e-4,
+            violation: 1e-6,
+            max_lower_evals: None,
+            starts: 12,
+            position: None,
+            seed: 0,
+            stop: Arc::default(),
+        }
+    }
+}
+
+/// What an audit found; objectives in the problem's own directions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Audit {
+    /// The finding in a word.
+    pub verdict: Verdict,
+    /// The finding in words.
+    pub words: String,
+    /// How much better the best answer found is for the follower than the reported one; null if
+    /// one of them is infeasible.
+    pub gap: Option<f64>,
+    /// The gap that would still be none.
+    pub tolerance: f64,
+    /// The follower's best answer found.
+    pub best: Option<Response>,
+    /// The answers best and worst for the leader among those equally good for the follower, where
+    /// they differ to the leader.
+    pub ties: Option<Ties>,
+    /// Searches started.
+    pub starts: u64,
+    /// Evaluations made.
+    pub evaluations: Counts,
+}
+
+/// The finding of an audit in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Verdict {
+    /// No better answer of the follower was found.
+    Stands,
+    /// The follower has a better answer.
+    BetterAnswer,
+    /// The reported answer is infeasible for the follower, and another one is feasible.
+    Infeasible,
+    /// No feasible answer was found: the follower may have none.
+    NoFeasibleAnswer,
+    /// The audit was broken off before it could say anything.
+    Incomplete,
+}
+
+/// An answer of the follower.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Response {
+    /// The answer.
+    pub y: Vec<f64>,
+    /// F(x, y); null if it could not be evaluated.
+    #[serde(rename = "F")]
+    pub upper_value: Option<f64>,
+    /// f(x, y).
+    #[serde(rename = "f")]
+    pub lower_value: f64,
+    /// Violation of the upper constraints, the lower ones included.
+    pub upper_violation: Option<f64>,
+    /// Violation of the lower constraints.
+    pub lower_violation: f64,
+}
+
+/// Answers equally good for the follower.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ties {
+    /// Best for the leader.
+    pub optimistic: Response,
+    /// Worst for the leader.
+    pub pessimistic: Response,
+}
+
+/// Evaluations of an audit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Upper evaluations.
+    pub upper: u64,
+    /// Lower evaluations.
+    pub lower: u64,
+    /// Failed ones among them.
+    pub failed: u64,
+}
+
+/// Why an audit ended before its time.
+#[derive(Clone, Debug, PartialEq)]
+enum Ended {
+    Budget,
+    Interrupted,
+    Lost(String),
+}
+
+/// Default number of lower evaluations, in budgets of one lower search.
+const BUDGET: u64 = 40;
+
+impl Audit {
+    /// Whether the reported answer may be trusted.
+    pub fn passed(&self) -> bool {
+        self.verdict == Verdict::Stands
+    }
+
+    /// The answer that counts in a position, if it is not the reported one.
+    pub fn answer(&self, position: Position) -> Option<&Response> {
+        let ties = self.ties.as_ref()?;
+        Some(match position {
+            Position::Optimistic => &ties.optimistic,
+            Position::Pessimistic => &ties.pessimistic,
+        })
+    }
+}
+
+/// Audits a solution; whatever happens on the way is part of the finding.
+pub fn audit(evaluator: &mut dyn Evaluator, solution: &Solution, options: &AuditOptions) -> Audit {
+    let spec = evaluator.spec().clone();
+    let budget = options.max_lower_evals.unwrap_or(BUDGET * spec.budget().lower_evals);
+    let tolerance = options.tolerance * solution.lower_value.abs().max(1.0);
+    let mut follower = Follower::new(evaluator, &options.stop, &solution.x, options.violation, budget);
+    let reported = follower.scaled(&solution.y);
+    let mut trail = Trail::default();
+    let searched = search::search(&mut follower, &reported, options.starts, !options.seed, &mut trail);
+    // Ties are looked for even if the search has spent its budget.
+    follower.extend(budget / 2);
+    let ties = match searched {
+        Ok(()) | Err(Ended::Budget) => ties::search(&mut follower, &trail.ends, &trail.sample, tolerance),
+        Err(ended) => Err(ended),
+    };
+    let (ties, broken) = match ties {
+        Ok(ties) => (ties, None),
+        Err(Ended::Budget) => (None, None),
+        Err(ended) => (None, Some(ended)),
+    };
+    let view = match (&follower.best.clone(), &broken) {
+        (Some(best), None) => {
+            follower.extend(1);
+            follower.upper(std::slice::from_ref(&best.u)).ok().and_then(|mut views| views.pop().flatten())
+        }
+        _ => None,
+    };
+    let finding = Finding { spec: &spec, solution, options, tolerance, broken };
+    finding.audit(&follower, trail.starts, view, ties)
+}
+
+/// What the finding is made of.
+struct Finding<'a> {
+    spec: &'a ProblemSpec,
+    solution: &'a Solution,
+    options: &'a AuditOptions,
+    tolerance: f64,
+    broken: Option<Ended>,
+}
+
+impl Finding<'_> {
+    fn audit(&self, follower: &Follower<'_>, starts: u64, view: Option<View>, ties: Option<(Tie, Tie)>) -> Audit {
+        let best = follower.best.as_ref().map(|point| self.response(follower, point, view));
+        let (verdict, gap) = self.verdict(best.as_ref());
+        let ties = ties.filter(|(best, worst)| self.differs(&best.view, &worst.view)).map(|(best, worst)| Ties {
+            optimistic: self.response(follower, &best.point, Some(best.view)),
+            pessimistic: self.response(follower, &worst.point, Some(worst.view)),
+        });
+        let mut audit = Audit {
+            verdict,
+            words: String::new(),
+            gap,
+            tolerance: self.tolerance,
+            best,
+            ties,
+            starts,
+            evaluations: follower.counts,
+        };
+        audit.words = words::of(&audit, self);
+        audit
+    }
+
+    fn verdict(&self, best: Option<&Response>) -> (Verdict, Option<f64>) {
+        let feasible = |violation: f64| violation <= self.options.violation;
+        let reported = feasible(self.solution.lower_violation);
+        let Some(best) = best else { return (Verdict::Incomplete, None) };
+        if !feasible(best.lower_violation) {
+            return (Verdict::NoFeasibleAnswer, None);
+        }
+        if !reported {
+            return (Verdict::Infeasible, None);
+        }
+        let flip = |value: f64| self.spec.lower.direction.flip(value);
+        let gap = (flip(self.solution.lower_value) - flip(best.lower_value)).max(0.0);
+        let verdict = match self.broken {
+            _ if gap > self.tolerance => Verdict::BetterAnswer,
+            Some(_) => Verdict::Incomplete,
+            None => Verdict::Stands,
+        };
+        (verdict, Some(gap))
+    }
+
+    /// Whether two answers differ to the leader.
+    fn differs(&self, a: &View, b: &View) -> bool {
+        let scale = a.value.abs().max(b.value.abs()).max(1.0);
+        (a.value - b.value).abs() > self.options.tolerance * scale
+            || (a.violation - b.violation).abs() > self.options.tolerance
+    }
+
+    fn response(&self, follower: &Follower<'_>, point: &Point, view: Option<View>) -> Response {
+        let flip = |direction: Direction, value: f64| direction.flip(value) + 0.0;
+        let with_lower = |violation: f64| match self.spec.lower_constraints {
+            LowerConstraints::Added => violation + point.violation,
+            LowerConstraints::Shared => violation,
+        };
+        Response {
+            y: follower.unscaled(&point.u),
+            upper_value: view.map(|view| flip(self.spec.upper.direction, view.value)),
+            lower_value: flip(self.spec.lower.direction, point.row.value),
+            upper_violation: view.map(|view| with_lower(view.violation)),
+            lower_violation: point.violation,
+        }
+    }
+}

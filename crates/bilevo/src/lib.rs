@@ -16,7 +16,6 @@
 //! # }
 //! ```
 
-#[allow(dead_code)]
 pub mod audit;
 pub mod checkpoint;
 pub mod evaluate;

@@ -1,0 +1,159 @@
+//! The follower's problem at one decision of the leader, as the audit sees it: variables scaled to
+//! [0, 1], evaluations counted, the best answer kept.
+
+use super::local::Row;
+use super::{Counts, Ended};
+use crate::evaluate::Evaluator;
+use crate::policy::evaluate_whole;
+use bilevo_core::batch::{Batch, Replies};
+use bilevo_core::problem::{Level, ProblemSpec};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// An answer of the follower with all that is known about it; objectives minimised.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Point {
+    pub(super) u: Vec<f64>,
+    pub(super) row: Row,
+    pub(super) violation: f64,
+}
+
+/// Violations of constraints that are met but for rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// The leader's view of an answer; objective minimised.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct View {
+    pub(super) value: f64,
+    /// Of the upper constraints alone.
+    pub(super) violation: f64,
+}
+
+/// The follower's problem at one x.
+pub(super) struct Follower<'a> {
+    evaluator: &'a mut dyn Evaluator,
+    stop: &'a AtomicBool,
+    spec: ProblemSpec,
+    x: Vec<f64>,
+    /// Violations up to this are none.
+    feasible: f64,
+    budget: u64,
+    replies: Replies,
+    pub(super) counts: Counts,
+    pub(super) best: Option<Point>,
+}
+
+impl<'a> Follower<'a> {
+    pub(super) fn new(
+        evaluator: &'a mut dyn Evaluator,
+        stop: &'a AtomicBool,
+        x: &[f64],
+        feasible: f64,
+        budget: u64,
+    ) -> Self {
+        let spec = evaluator.spec().clone();
+        let (replies, counts) = (Replies::default(), Counts::default());
+        Follower { evaluator, stop, spec, x: x.to_vec(), feasible, budget, replies, counts, best: None }
+    }
+
+    /// Allows so many lower evaluations more.
+    pub(super) fn extend(&mut self, more: u64) {
+        self.budget = self.budget.max(self.counts.lower).saturating_add(more);
+    }
+
+    /// Number of variables.
+    pub(super) fn dim(&self) -> usize {
+        self.spec.lower.dim()
+    }
+
+    /// Number of inequalities.
+    pub(super) fn inequalities(&self) -> usize {
+        self.spec.lower.inequalities
+    }
+
+    /// Whether an answer is feasible within the tolerance.
+    pub(super) fn is_feasible(&self, point: &Point) -> bool {
+        point.violation <= self.feasible
+    }
+
+    /// Whether the follower prefers `a`. Nothing is to be gained from the tolerance: an answer that
+    /// needs it comes behind those that do not.
+    pub(super) fn prefers(&self, a: &Point, b: &Point) -> bool {
+        let class = |point: &Point| (point.violation > ROUNDING, !self.is_feasible(point));
+        match (class(a), class(b)) {
+            (a_class, b_class) if a_class != b_class => a_class < b_class,
+            ((_, true), _) => a.violation < b.violation,
+            _ => a.row.value < b.row.value,
+        }
+    }
+
+    /// The answer in the problem's own variables.
+    pub(super) fn unscaled(&self, u: &[f64]) -> Vec<f64> {
+        u.iter()
+            .zip(&self.spec.lower.bounds)
+            .map(|(u, (low, high))| (low + u * (high - low)).clamp(*low, *high))
+            .collect()
+    }
+
+    /// An answer in scaled variables.
+    pub(super) fn scaled(&self, y: &[f64]) -> Vec<f64> {
+        y.iter()
+            .zip(&self.spec.lower.bounds)
+            .map(|(y, (low, high))| ((y - low) / (high - low)).clamp(0.0, 1.0))
+            .collect()
+    }
+
+    /// Evaluates the follower's objective and constraints; `None` where that failed.
+    ///
+    /// # Errors
+    /// The audit has to end.
+    pub(super) fn lower(&mut self, points: &[Vec<f64>]) -> Result<Vec<Option<Point>>, Ended> {
+        if self.counts.lower >= self.budget {
+            return Err(Ended::Budget);
+        }
+        let answers: Vec<Vec<f64>> = points.iter().map(|u| self.unscaled(u)).collect();
+        self.evaluate(Level::Lower, &answers)?;
+        let found: Vec<Option<Point>> = points
+            .iter()
+            .zip(self.replies.outcomes())
+            .enumerate()
+            .map(|(index, (u, outcome))| {
+                let row = Row { value: outcome.value, constraints: self.replies.constraints(index).to_vec() };
+                (!outcome.is_failed()).then(|| Point { u: u.clone(), row, violation: outcome.violation })
+            })
+            .collect();
+        for point in found.iter().flatten() {
+            if self.best.as_ref().is_none_or(|best| self.prefers(point, best)) {
+                self.best = Some(point.clone());
+            }
+        }
+        Ok(found)
+    }
+
+    /// Evaluates the leader's objective and constraints; `None` where that failed.
+    ///
+    /// # Errors
+    /// The audit has to end.
+    pub(super) fn upper(&mut self, points: &[Vec<f64>]) -> Result<Vec<Option<View>>, Ended> {
+        let answers: Vec<Vec<f64>> = points.iter().map(|u| self.unscaled(u)).collect();
+        self.evaluate(Level::Upper, &answers)?;
+        let outcomes = self.replies.outcomes().iter();
+        Ok(outcomes.map(|o| (!o.is_failed()).then_some(View { value: o.value, violation: o.violation })).collect())
+    }
+
+    fn evaluate(&mut self, level: Level, answers: &[Vec<f64>]) -> Result<(), Ended> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Ended::Interrupted);
+        }
+        let points = answers.iter().map(|y| (&self.x[..], &y[..]));
+        let batch = Batch::from_points(&self.spec, level, points).map_err(|error| Ended::Lost(error.to_string()))?;
+        let evaluated = evaluate_whole(self.evaluator, &batch, &mut self.replies);
+        evaluated.map_err(|error| Ended::Lost(error.to_string()))?;
+        let count = answers.len() as u64;
+        match level {
+            Level::Upper => self.counts.upper += count,
+            Level::Lower => self.counts.lower += count,
+        }
+        self.counts.failed += self.replies.failures().len() as u64;
+        Ok(())
+    }
+}
