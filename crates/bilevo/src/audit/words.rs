@@ -6,11 +6,10 @@ use super::{Audit, Ended, Finding, Position, Response, Verdict};
 pub(super) fn of(audit: &Audit, finding: &Finding<'_>) -> String {
     let mut words = verdict(audit, finding);
     if let Some(ties) = &audit.ties {
-        let value = |response: &Response| number(response.upper_value);
         words += &format!(
-            "; several answers are equally good for the follower: the leader gets F = {} from the best of them and {} from the worst",
-            value(&ties.optimistic),
-            value(&ties.pessimistic)
+            "; several answers are equally good for the follower: the leader gets {} from the best of them and {} from the worst",
+            gain(&ties.optimistic),
+            gain(&ties.pessimistic)
         );
         let counts = match finding.options.position {
             Some(Position::Optimistic) => ", and the best counts",
@@ -33,15 +32,15 @@ fn verdict(audit: &Audit, finding: &Finding<'_>) -> String {
         (Verdict::Stands, _) => format!("the follower's answer stands: {effort} found no better one"),
         (Verdict::BetterAnswer, Some(best)) => format!(
             "the follower has a better answer: f = {} instead of {}, a gap of {:.3e}; {}",
-            best.lower_value,
-            finding.solution.lower_value,
+            number(best.lower_value),
+            number(finding.solution.lower_value),
             audit.gap.unwrap_or_default(),
             consequence(best, finding)
         ),
         (Verdict::Infeasible, Some(best)) => format!(
             "the follower's answer is infeasible (violation {:.3e}), and others are feasible, as one with f = {}; {}",
             finding.solution.lower_violation,
-            best.lower_value,
+            number(best.lower_value),
             consequence(best, finding)
         ),
         (Verdict::NoFeasibleAnswer, Some(best)) => format!(
@@ -58,12 +57,23 @@ fn consequence(best: &Response, finding: &Finding<'_>) -> String {
     match best.upper_value {
         None => "what the leader would get with it could not be evaluated".into(),
         Some(value) if (value - reported).abs() <= finding.options.tolerance * reported.abs().max(1.0) => {
-            format!("it would not change the leader's F = {reported}")
+            format!("it would not change the leader's F = {}", number(reported))
         }
-        Some(value) => format!("with it the leader would get F = {value} instead of {reported}"),
+        Some(_) => format!("with it the leader would get {} instead of {}", gain(best), number(reported)),
     }
 }
 
-fn number(value: Option<f64>) -> String {
-    value.map_or("?".into(), |value| value.to_string())
+/// What the leader gets from an answer.
+fn gain(response: &Response) -> String {
+    let value = response.upper_value.map_or("?".into(), number);
+    match response.upper_violation {
+        Some(violation) if violation > 1e-6 => format!("F = {value} (infeasible, violation {violation:.3e})"),
+        _ => format!("F = {value}"),
+    }
+}
+
+/// A number with seven digits.
+fn number(value: f64) -> String {
+    let short: f64 = format!("{value:.6e}").parse().unwrap_or(value);
+    format!("{short:?}")
 }
