@@ -27,17 +27,17 @@
 //! [`program`]. Every mistake becomes a [`Diagnostic`] with its place; as many as possible are
 //! collected before reading gives up.
 
+mod check;
 mod data;
 mod diagnostic;
-#[allow(dead_code)]
 mod levels;
 mod open;
-#[allow(dead_code)] // read by the check of a file
 mod problem;
 mod program;
 mod reader;
 mod variables;
 
+pub use check::{Evaluate, check};
 pub use diagnostic::{Diagnostic, FileError, Severity};
 pub use open::{MAX_FILE, MAX_TABLE, no_tables, read};
 pub use problem::ExpressionProblem;
@@ -60,12 +60,18 @@ pub enum ProblemFile {
     /// Objectives and constraints are expressions.
     Expressions(ExpressionProblem),
     /// An external program evaluates them.
-    Program {
-        /// The program.
-        spec: ProgramSpec,
-        /// A hash of the file.
-        hash: String,
-    },
+    Program(ProgramFile),
+}
+
+/// A file that names an external program.
+pub struct ProgramFile {
+    /// The program.
+    pub spec: ProgramSpec,
+    /// A hash of the file.
+    pub hash: String,
+    document: Document,
+    /// Where the command stands.
+    place: Place,
 }
 
 impl ProblemFile {
@@ -73,7 +79,7 @@ impl ProblemFile {
     pub fn spec(&self) -> &ProblemSpec {
         match self {
             ProblemFile::Expressions(problem) => problem.spec(),
-            ProblemFile::Program { spec, .. } => &spec.problem,
+            ProblemFile::Program(program) => &program.spec.problem,
         }
     }
 
@@ -81,7 +87,7 @@ impl ProblemFile {
     pub fn hash(&self) -> &str {
         match self {
             ProblemFile::Expressions(problem) => problem.hash(),
-            ProblemFile::Program { hash, .. } => hash,
+            ProblemFile::Program(program) => &program.hash,
         }
     }
 }
@@ -90,7 +96,6 @@ impl ProblemFile {
 pub(crate) struct KnownPoint {
     pub(crate) best: BestKnown,
     pub(crate) at: Option<(Vec<f64>, Vec<f64>)>,
-    #[allow(dead_code)] // read by the check of a file
     pub(crate) place: Place,
 }
 
@@ -163,13 +168,13 @@ fn toml_hint(document: &Document, span: Option<std::ops::Range<usize>>) -> Strin
 #[allow(clippy::large_enum_variant)] // there is one
 enum Parts {
     Expressions { spec: ProblemSpec, levels: [Compiled; 2], points: Vec<KnownPoint> },
-    Program(ProgramSpec),
+    Program { spec: ProgramSpec, place: Place },
 }
 
 impl Parts {
     fn finish(self, hash: String, document: Document) -> ProblemFile {
         match self {
-            Parts::Program(spec) => ProblemFile::Program { spec, hash },
+            Parts::Program { spec, place } => ProblemFile::Program(ProgramFile { spec, hash, document, place }),
             Parts::Expressions { spec, levels, points } => {
                 ProblemFile::Expressions(ExpressionProblem::new(spec, hash, levels, document, points))
             }
@@ -214,8 +219,10 @@ fn document_fields(reader: &mut Reader, table: &DeTable, load: data::Load) -> Op
     let variables = [upper_variables, lower_variables];
     let parts = if is_program {
         let levels = [(upper, &upper_fields[..]), (lower, &lower_fields[..])];
-        let program = program::program(reader, &top, levels, spec, variables)?;
-        return Some(Parts::Program(program));
+        let command = find("command").unwrap_or(upper);
+        let place = Place { field: command.path.clone(), span: command.key_span.clone() };
+        let spec = program::program(reader, &top, levels, spec, variables)?;
+        return Some(Parts::Program { spec, place });
     } else {
         let definitions = find("definitions");
         expression_levels(reader, [(upper, &upper_fields), (lower, &lower_fields)], definitions, scope, spec, variables)

@@ -51,6 +51,12 @@ pub(crate) struct Depends {
     pub(crate) lower: bool,
 }
 
+impl Depends {
+    pub(crate) fn or(self, other: Depends) -> Depends {
+        Depends { upper: self.upper | other.upper, lower: self.lower | other.lower }
+    }
+}
+
 /// Finds out what expressions depend on, through definitions too.
 pub(crate) struct Dependence {
     /// Of each slot.
@@ -73,8 +79,7 @@ impl Dependence {
     pub(crate) fn of(&self, node: &Node) -> Depends {
         let mut on = Depends::default();
         node.each_slot(&mut |slot| {
-            let slot = self.slots.get(slot as usize).copied().unwrap_or_default();
-            on = Depends { upper: on.upper | slot.upper, lower: on.lower | slot.lower };
+            on = on.or(self.slots.get(slot as usize).copied().unwrap_or_default());
         });
         on
     }

@@ -1,0 +1,118 @@
+//! `bilevo check`: mistakes that a file can be read with, found before a run.
+//!
+//! First what the expressions depend on (no evaluation needed), then what sampled points show.
+//! Nothing here is certain: these are warnings. The same file always gives the same ones.
+
+mod directions;
+mod samples;
+mod structure;
+
+use super::diagnostic::{Diagnostic, Severity};
+use super::levels::Place;
+use super::{ExpressionProblem, ProblemFile, ProgramFile};
+use bilevo_core::problem::{Failure, Level, ProblemSpec};
+use samples::{Effort, Probe};
+
+/// Evaluates a level at (x, y): the value, with the constraints appended.
+pub type Evaluate<'e> = &'e mut dyn FnMut(Level, &[f64], &[f64], &mut Vec<f64>) -> Result<f64, Failure>;
+
+/// Everything that looks wrong with a file that could be read. A program is asked for a few points
+/// only, expressions for thousands.
+pub fn check(file: &ProblemFile, evaluate: Evaluate) -> Vec<Diagnostic> {
+    let subject = match file {
+        ProblemFile::Expressions(problem) => Subject::Expressions(problem),
+        ProblemFile::Program(program) => Subject::Program(program),
+    };
+    let mut remarks = Remarks { subject, found: Vec::new() };
+    let effort = match file {
+        ProblemFile::Expressions(problem) => {
+            structure::check(problem, &mut remarks);
+            Effort::for_steps(problem.steps(Level::Upper) + problem.steps(Level::Lower))
+        }
+        ProblemFile::Program(_) => Effort::LITTLE,
+    };
+    let mut probe = Probe::new(file.spec(), evaluate, effort);
+    samples::check(&mut probe, &mut remarks);
+    directions::check(&mut probe, &mut remarks);
+    remarks.found
+}
+
+/// What is checked.
+#[derive(Clone, Copy)]
+enum Subject<'f> {
+    Expressions(&'f ExpressionProblem),
+    Program(&'f ProgramFile),
+}
+
+/// The part of a file that a remark is about.
+#[derive(Clone, Copy)]
+enum Part {
+    Objective(Level),
+    /// A constraint value, in the order in which evaluations give them.
+    Constraint(Level, usize),
+    /// A known optimum.
+    Known(usize),
+}
+
+/// Collects warnings with their places.
+struct Remarks<'f> {
+    subject: Subject<'f>,
+    found: Vec<Diagnostic>,
+}
+
+impl Remarks<'_> {
+    fn warn(&mut self, part: Part, message: impl Into<String>, hint: impl Into<String>) {
+        let (document, place) = match self.subject {
+            Subject::Program(program) => (&program.document, &program.place),
+            Subject::Expressions(problem) => (&problem.document, place_of(problem, part)),
+        };
+        let hint = Some(hint.into()).filter(|hint| !hint.is_empty());
+        self.found.push(document.diagnostic(Severity::Warning, place.span.clone(), &place.field, message, hint));
+    }
+
+    /// A warning about a variable, counted over both levels.
+    fn warn_variable(&mut self, problem: &ExpressionProblem, variable: usize, message: &str, hint: &str) {
+        let upper = &problem.level(Level::Upper).variables;
+        let lower = &problem.level(Level::Lower).variables;
+        let Some(place) = upper.iter().chain(lower).nth(variable) else { return };
+        let remark = problem.document.diagnostic(
+            Severity::Warning,
+            place.span.clone(),
+            &place.field,
+            message,
+            Some(hint.into()),
+        );
+        self.found.push(remark);
+    }
+
+    /// How a point is written for people.
+    fn point(&self, x: &[f64], y: &[f64]) -> String {
+        let spec: &ProblemSpec = match self.subject {
+            Subject::Expressions(problem) => bilevo_core::problem::BilevelProblem::spec(problem),
+            Subject::Program(program) => &program.spec.problem,
+        };
+        let names = |level: Level| match self.subject {
+            Subject::Expressions(problem) => problem.names(level),
+            Subject::Program(program) if level == Level::Upper => &program.spec.upper_names,
+            Subject::Program(program) => &program.spec.lower_names,
+        };
+        const SHOWN: usize = 6;
+        let pairs = names(Level::Upper).iter().chain(names(Level::Lower)).zip(x.iter().chain(y));
+        let mut words: Vec<String> = pairs.take(SHOWN).map(|(name, value)| format!("{name} = {value:.4}")).collect();
+        if spec.upper.dim() + spec.lower.dim() > SHOWN {
+            words.push("...".into());
+        }
+        words.join(", ")
+    }
+}
+
+fn place_of(problem: &ExpressionProblem, part: Part) -> &Place {
+    match part {
+        Part::Objective(level) => &problem.level(level).objective.0,
+        Part::Known(number) => &problem.points[number].place,
+        Part::Constraint(level, number) => {
+            let level = problem.level(level);
+            &level.places[level.constraints[number].0]
+        }
+    }
+}

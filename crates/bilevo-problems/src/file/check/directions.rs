@@ -1,0 +1,89 @@
+//! Suspicious directions: an optimum that always sits in a corner of the box, where the opposite
+//! direction has one inside.
+
+use super::samples::Probe;
+use super::{Part, Remarks};
+use bilevo_core::problem::{Direction, Level};
+
+/// Leader's decisions for which the follower's answer is looked at.
+const DECISIONS: usize = 12;
+
+pub(super) fn check(probe: &mut Probe, remarks: &mut Remarks) {
+    if probe.effort.steps == 0 {
+        return;
+    }
+    let direction = probe.spec.lower.direction;
+    let mut corners = [0; 2];
+    let mut answers = 0;
+    for _ in 0..DECISIONS {
+        let x = probe.draw(Level::Upper);
+        let stated = answer(probe, &x, direction);
+        let opposite = answer(probe, &x, opposite(direction));
+        if let (Some(stated), Some(opposite)) = (stated, opposite) {
+            answers += 1;
+            corners[0] += usize::from(in_corner(probe, &stated));
+            corners[1] += usize::from(is_inside(probe, &x, &opposite));
+        }
+    }
+    if answers >= DECISIONS / 2 && corners == [answers; 2] {
+        let (says, other) = match direction {
+            Direction::Minimize => ("minimize", "maximize"),
+            Direction::Maximize => ("maximize", "minimize"),
+        };
+        let message = format!("with `{says}` the follower's best answer is always a corner of its box");
+        let hint = format!("with `{other}` it would lie inside; is the direction right, and the box large enough?");
+        remarks.warn(Part::Objective(Level::Lower), message, hint);
+    }
+}
+
+fn opposite(direction: Direction) -> Direction {
+    match direction {
+        Direction::Minimize => Direction::Maximize,
+        Direction::Maximize => Direction::Minimize,
+    }
+}
+
+/// A good answer of the follower to `x` in a direction: random steps from the best of a few points.
+fn answer(probe: &mut Probe, x: &[f64], direction: Direction) -> Option<Vec<f64>> {
+    let mut best: Option<(Vec<f64>, (f64, f64))> = None;
+    let mut scale = 0.3;
+    let draws = probe.effort.steps / 8;
+    for step in 0..probe.effort.steps {
+        let y = match &best {
+            Some((y, _)) if step >= draws => {
+                let y = y.clone();
+                probe.near(Level::Lower, &y, scale)
+            }
+            _ => probe.draw(Level::Lower),
+        };
+        let seen = probe.at(Level::Lower, x, &y);
+        if !seen.value.is_finite() || seen.constraints.iter().any(|v| !v.is_finite()) {
+            continue;
+        }
+        let key = (probe.spec.violation(Level::Lower, &seen.constraints), direction.flip(seen.value));
+        let better = best.as_ref().is_none_or(|(_, before)| key < *before);
+        if step >= draws {
+            scale *= if better { 1.7 } else { 0.9 };
+        }
+        if better {
+            best = Some((y, key));
+        }
+    }
+    best.filter(|(_, (violation, _))| *violation <= 0.0).map(|(y, _)| y)
+}
+
+/// Whether every variable sits at an end of its box.
+fn in_corner(probe: &Probe, y: &[f64]) -> bool {
+    y.iter().zip(&probe.spec.lower.bounds).all(|(v, (low, high))| v == low || v == high)
+}
+
+/// Whether points all around are allowed too: no end of the box and no constraint holds it.
+fn is_inside(probe: &mut Probe, x: &[f64], y: &[f64]) -> bool {
+    const AROUND: usize = 8;
+    (0..AROUND).all(|_| {
+        let near = probe.near(Level::Lower, y, 1e-3);
+        let clamped = near.iter().zip(&probe.spec.lower.bounds).any(|(v, (low, high))| v == low || v == high);
+        let seen = probe.at(Level::Lower, x, &near);
+        !clamped && probe.spec.violation(Level::Lower, &seen.constraints) <= 0.0
+    })
+}

@@ -1,0 +1,267 @@
+//! What evaluations at sampled points show: values that are not finite, constraints nothing meets,
+//! known optima that are none.
+
+use super::{Evaluate, Part, Remarks};
+use crate::file::check::Subject;
+use bilevo_core::problem::{BilevelProblem, Level, LevelSpec, ProblemSpec};
+use bilevo_core::rng::{Purpose, Stream, Streams};
+
+/// How many evaluations may be spent.
+#[derive(Clone, Copy)]
+pub(super) struct Effort {
+    /// Points drawn from the box.
+    pub(super) points: usize,
+    /// Evaluations of one local search; 0 for none.
+    pub(super) steps: usize,
+}
+
+impl Effort {
+    /// For programs, which may take seconds.
+    pub(super) const LITTLE: Effort = Effort { points: 8, steps: 0 };
+
+    /// Less of it for expressions that take longer: about a second in all.
+    pub(super) fn for_steps(steps: usize) -> Effort {
+        match steps {
+            0..1_000 => Effort { points: 2_000, steps: 400 },
+            1_000..20_000 => Effort { points: 300, steps: 100 },
+            _ => Effort { points: 20, steps: 0 },
+        }
+    }
+}
+
+/// Evaluates points and keeps count.
+pub(super) struct Probe<'p> {
+    pub(super) spec: &'p ProblemSpec,
+    evaluate: Evaluate<'p>,
+    pub(super) effort: Effort,
+    pub(super) stream: Stream,
+}
+
+/// One evaluation of a level: its value and constraint values.
+pub(super) struct Seen {
+    pub(super) value: f64,
+    pub(super) constraints: Vec<f64>,
+    /// Why it failed.
+    pub(super) failure: Option<String>,
+}
+
+impl<'p> Probe<'p> {
+    pub(super) fn new(spec: &'p ProblemSpec, evaluate: Evaluate<'p>, effort: Effort) -> Self {
+        Probe { spec, evaluate, effort, stream: Streams::new(1).open(Purpose::Sample, 0, 0) }
+    }
+
+    pub(super) fn at(&mut self, level: Level, x: &[f64], y: &[f64]) -> Seen {
+        let mut constraints = Vec::new();
+        let (value, failure) = match (self.evaluate)(level, x, y, &mut constraints) {
+            Ok(value) => (value, None),
+            Err(failure) => (f64::NAN, Some(failure.to_string())),
+        };
+        Seen { value, constraints, failure }
+    }
+
+    /// A point of the box of a level.
+    pub(super) fn draw(&mut self, level: Level) -> Vec<f64> {
+        let spec: &'p LevelSpec = self.spec.level(level);
+        spec.bounds.iter().map(|(low, high)| (low + self.stream.uniform() * (high - low)).clamp(*low, *high)).collect()
+    }
+
+    /// A point near another, in the box.
+    pub(super) fn near(&mut self, level: Level, point: &[f64], scale: f64) -> Vec<f64> {
+        let bounds: &'p [(f64, f64)] = &self.spec.level(level).bounds;
+        let step = |(v, (low, high)): (&f64, &(f64, f64))| {
+            (v + scale * (high - low) * self.stream.normal()).clamp(*low, *high)
+        };
+        point.iter().zip(bounds).map(step).collect()
+    }
+}
+
+pub(super) fn check(probe: &mut Probe, remarks: &mut Remarks) {
+    for level in [Level::Upper, Level::Lower] {
+        let count = probe.spec.level(level).constraints();
+        let mut tally = Tally::new(count);
+        for number in 0..probe.effort.points {
+            let (x, y) = match number {
+                0 => (centre(&probe.spec.upper), centre(&probe.spec.lower)),
+                _ => (probe.draw(Level::Upper), probe.draw(Level::Lower)),
+            };
+            let seen = probe.at(level, &x, &y);
+            tally.add(probe.spec, level, x, y, seen);
+        }
+        tally.not_finite(level, remarks);
+        tally.unmet(level, probe, remarks);
+    }
+    known_points(probe, remarks);
+}
+
+fn centre(spec: &LevelSpec) -> Vec<f64> {
+    spec.bounds.iter().map(|(low, high)| low + (high - low) / 2.0).collect()
+}
+
+type Point = (Vec<f64>, Vec<f64>);
+
+/// What the sampled points of a level showed.
+struct Tally {
+    points: usize,
+    /// Of the objective: how often it was not finite or failed, with the first point and reason.
+    failed: usize,
+    first_failed: Option<(Point, String)>,
+    constraints: Vec<ConstraintTally>,
+    /// Whether some point met all constraints.
+    all_met: bool,
+    /// The point with the least violation.
+    least: Option<(Point, f64)>,
+}
+
+/// What they showed of one constraint.
+#[derive(Clone, Default)]
+struct ConstraintTally {
+    not_finite: usize,
+    first_not_finite: Option<Point>,
+    smallest: Option<f64>,
+    largest: Option<f64>,
+}
+
+impl Tally {
+    fn new(constraints: usize) -> Self {
+        let constraints = vec![ConstraintTally::default(); constraints];
+        Tally { points: 0, failed: 0, first_failed: None, constraints, all_met: false, least: None }
+    }
+
+    fn add(&mut self, spec: &ProblemSpec, level: Level, x: Vec<f64>, y: Vec<f64>, seen: Seen) {
+        self.points += 1;
+        let point = (x, y);
+        if !seen.value.is_finite() {
+            self.failed += 1;
+            let reason = || seen.failure.clone().unwrap_or_else(|| format!("the value is {}", seen.value));
+            self.first_failed.get_or_insert_with(|| (point.clone(), reason()));
+        }
+        for (value, tally) in seen.constraints.iter().zip(&mut self.constraints) {
+            if !value.is_finite() {
+                tally.not_finite += 1;
+                tally.first_not_finite.get_or_insert_with(|| point.clone());
+                continue;
+            }
+            tally.smallest = Some(tally.smallest.map_or(*value, |v| v.min(*value)));
+            tally.largest = Some(tally.largest.map_or(*value, |v| v.max(*value)));
+        }
+        let sound = seen.constraints.len() == self.constraints.len() && seen.constraints.iter().all(|v| v.is_finite());
+        if sound {
+            let violation = spec.violation(level, &seen.constraints);
+            self.all_met |= violation <= 0.0;
+            if self.least.as_ref().is_none_or(|(_, least)| violation < *least) {
+                self.least = Some((point, violation));
+            }
+        }
+    }
+
+    fn not_finite(&self, level: Level, remarks: &mut Remarks) {
+        if let Some(((x, y), reason)) = &self.first_failed {
+            let message = format!("{reason} at {} of {} sampled points", self.failed, self.points);
+            let hint = format!(
+                "for example at {}; make the box smaller, or guard the expression with `if` or `max`",
+                remarks.point(x, y)
+            );
+            remarks.warn(Part::Objective(level), message, hint);
+        }
+        for (number, tally) in self.constraints.iter().enumerate() {
+            let Some((x, y)) = &tally.first_not_finite else { continue };
+            let message = format!("the value is not finite at {} of {} sampled points", tally.not_finite, self.points);
+            let hint = format!("for example at {}", remarks.point(x, y));
+            remarks.warn(Part::Constraint(level, number), message, hint);
+        }
+    }
+
+    /// Constraints that no sampled point meets, alone or together.
+    fn unmet(&self, level: Level, probe: &mut Probe, remarks: &mut Remarks) {
+        if self.all_met || self.constraints.is_empty() || self.least.is_none() {
+            return;
+        }
+        let Some((closest, violation)) = self.approach(level, probe) else { return };
+        if violation <= 0.0 {
+            return;
+        }
+        let inequalities = probe.spec.level(level).inequalities;
+        let mut told = false;
+        for (number, tally) in self.constraints.iter().enumerate() {
+            let (Some(smallest), Some(largest)) = (tally.smallest, tally.largest) else { continue };
+            let (never, hint) = if number < inequalities {
+                (smallest > 0.0, "is the sign the wrong way round? every sampled point would meet the opposite")
+            } else {
+                (smallest > 0.0 || largest < 0.0, "the two sides never come together")
+            };
+            let never = never && !single_met(probe, level, number, &closest);
+            if never {
+                told = true;
+                let near = if smallest.abs() < largest.abs() { smallest } else { largest };
+                let message =
+                    format!("no sampled point meets the constraint; the closest misses it by {:.4}", near.abs());
+                remarks.warn(Part::Constraint(level, number), message, hint);
+            }
+        }
+        if !told && probe.effort.steps > 0 && violation > 1e-3 * self.least.as_ref().map_or(1.0, |l| l.1.max(1e-3)) {
+            let message = format!("no point was found that meets all constraints of the {level} level together");
+            let hint = format!("the closest misses them by {violation:.4}: {}", remarks.point(&closest.0, &closest.1));
+            remarks.warn(Part::Constraint(level, 0), message, hint);
+        }
+    }
+
+    /// Comes closer to the constraints than any sampled point, by random steps.
+    fn approach(&self, level: Level, probe: &mut Probe) -> Option<(Point, f64)> {
+        let ((mut x, mut y), mut violation) = self.least.clone()?;
+        let mut scale = 0.2;
+        for _ in 0..5 * probe.effort.steps {
+            let (to_x, to_y) = (probe.near(Level::Upper, &x, scale), probe.near(Level::Lower, &y, scale));
+            let seen = probe.at(level, &to_x, &to_y);
+            let there = probe.spec.violation(level, &seen.constraints);
+            if seen.failure.is_none() && seen.constraints.iter().all(|v| v.is_finite()) && there < violation {
+                (x, y, violation) = (to_x, to_y, there);
+                scale *= 1.7;
+            } else {
+                scale *= 0.88;
+            }
+            if violation <= 0.0 || scale < 1e-12 {
+                break;
+            }
+        }
+        Some(((x, y), violation))
+    }
+}
+
+/// Whether a point found later meets a constraint after all.
+fn single_met(probe: &mut Probe, level: Level, number: usize, (x, y): &Point) -> bool {
+    let seen = probe.at(level, x, y);
+    let Some(value) = seen.constraints.get(number) else { return false };
+    if number < probe.spec.level(level).inequalities {
+        *value <= 0.0
+    } else {
+        value.abs() <= probe.spec.equality_tolerance
+    }
+}
+
+/// Known optima must lie in the box, meet the constraints and have the stated values.
+fn known_points(probe: &mut Probe, remarks: &mut Remarks) {
+    let Subject::Expressions(problem) = remarks.subject else { return };
+    const TOLERANCE: f64 = 1e-3;
+    for (number, point) in problem.points.iter().enumerate() {
+        let Some((x, y)) = &point.at else { continue };
+        let inside = |spec: &LevelSpec, v: &[f64]| v.iter().zip(&spec.bounds).all(|(v, (l, h))| l <= v && v <= h);
+        if !inside(&problem.spec().upper, x) || !inside(&problem.spec().lower, y) {
+            remarks.warn(Part::Known(number), "the known optimum lies outside the boxes", "");
+        }
+        let stated = [(Level::Upper, Some(point.best.upper)), (Level::Lower, point.best.lower)];
+        for (level, stated) in stated {
+            let seen = probe.at(level, x, y);
+            let name = if level == Level::Upper { "F" } else { "f" };
+            if let Some(stated) = stated.filter(|stated| (seen.value - stated).abs() > TOLERANCE * (1.0 + stated.abs()))
+            {
+                let message = format!("{name} is {} at the known optimum, not {stated}", seen.value);
+                remarks.warn(Part::Known(number), message, "is it given with too few digits?");
+            }
+            let violation = probe.spec.violation(level, &seen.constraints);
+            if violation > TOLERANCE {
+                let message = format!("the known optimum misses the {level} constraints by {violation:.4}");
+                remarks.warn(Part::Known(number), message, "");
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What the expressions depend on: levels mixed up, players without influence, things without use.
+
+use super::{Part, Remarks};
+use crate::file::ExpressionProblem;
+use crate::file::levels::Depends;
+use bilevo_core::problem::Level;
+
+pub(super) fn check(problem: &ExpressionProblem, remarks: &mut Remarks) {
+    influence(problem, remarks);
+    for level in [Level::Upper, Level::Lower] {
+        constraints(problem, level, remarks);
+    }
+    unused(problem, remarks);
+}
+
+/// Whether each player's decision matters to the other.
+fn influence(problem: &ExpressionProblem, remarks: &mut Remarks) {
+    let all = |level: Level| {
+        let level = problem.level(level);
+        let constraints = level.constraints.iter().map(|(_, depends)| *depends);
+        constraints
+            .chain([level.objective.1])
+            .fold(Depends::default(), |a, b| Depends { upper: a.upper | b.upper, lower: a.lower | b.lower })
+    };
+    let (leader, follower) = (all(Level::Upper), all(Level::Lower));
+    let objective = problem.level(Level::Lower).objective.1;
+    if !objective.lower {
+        remarks.warn(
+            Part::Objective(Level::Lower),
+            "the follower's objective does not depend on the follower's variables",
+            "every answer is equally good then; are the two levels exchanged?",
+        );
+    }
+    if !follower.upper {
+        remarks.warn(
+            Part::Objective(Level::Lower),
+            "the follower does not depend on the leader: neither its objective nor its constraints",
+            "its answer is always the same then, and one level after the other could be solved",
+        );
+    }
+    if !leader.lower {
+        remarks.warn(
+            Part::Objective(Level::Upper),
+            "the leader does not depend on the follower: neither its objective nor its constraints",
+            "the follower's answer does not matter then; this is an ordinary optimisation problem",
+        );
+    } else if !problem.level(Level::Upper).objective.1.upper && !problem.level(Level::Upper).objective.1.lower {
+        remarks.warn(Part::Objective(Level::Upper), "the leader's objective is a constant", "");
+    }
+}
+
+/// Constraints at the wrong level, or of nothing. Those of one line are told once.
+fn constraints(problem: &ExpressionProblem, level: Level, remarks: &mut Remarks) {
+    let compiled = problem.level(level);
+    // The first value of each line, and what its values depend on.
+    let mut lines: Vec<Option<(usize, Depends)>> = vec![None; compiled.places.len()];
+    for (number, (place, depends)) in compiled.constraints.iter().enumerate() {
+        let (_, line) = lines[*place].get_or_insert((number, Depends::default()));
+        *line = line.or(*depends);
+    }
+    for (number, depends) in lines.into_iter().flatten() {
+        let part = Part::Constraint(level, number);
+        match (level, depends) {
+            (_, Depends { upper: false, lower: false }) => {
+                remarks.warn(part, "the constraint does not depend on any variable", "it is always met, or never");
+            }
+            (Level::Lower, Depends { lower: false, .. }) => remarks.warn(
+                part,
+                "the follower cannot influence this constraint: it depends on the leader's variables only",
+                "move it to [upper], if the leader is meant",
+            ),
+            (Level::Upper, Depends { upper: false, .. }) => remarks.warn(
+                part,
+                "the leader's constraint depends on the follower's variables only",
+                "the leader must foresee that the follower's answer meets it; if the follower has to meet it, \
+                 move it to [lower]",
+            ),
+            _ => {}
+        }
+    }
+}
+
+fn unused(problem: &ExpressionProblem, remarks: &mut Remarks) {
+    let (upper, lower) = (&problem.level(Level::Upper).used, &problem.level(Level::Lower).used);
+    for (variable, (above, below)) in upper.iter().zip(lower).enumerate() {
+        if !above && !below {
+            remarks.warn_variable(problem, variable, "the variable is used nowhere", "remove it, or use it");
+        }
+    }
+}
