@@ -60,17 +60,19 @@ pub enum ProblemFile {
     /// Objectives and constraints are expressions.
     Expressions(ExpressionProblem),
     /// An external program evaluates them.
-    Program(ProgramFile),
+    Program {
+        /// The program.
+        spec: ProgramSpec,
+        /// A hash of the file.
+        hash: String,
+        /// The text of the file, for remarks about it.
+        origin: Origin,
+    },
 }
 
-/// A file that names an external program.
-pub struct ProgramFile {
-    /// The program.
-    pub spec: ProgramSpec,
-    /// A hash of the file.
-    pub hash: String,
+/// Where something stands in a file.
+pub struct Origin {
     document: Document,
-    /// Where the command stands.
     place: Place,
 }
 
@@ -79,7 +81,7 @@ impl ProblemFile {
     pub fn spec(&self) -> &ProblemSpec {
         match self {
             ProblemFile::Expressions(problem) => problem.spec(),
-            ProblemFile::Program(program) => &program.spec.problem,
+            ProblemFile::Program { spec, .. } => &spec.problem,
         }
     }
 
@@ -87,7 +89,7 @@ impl ProblemFile {
     pub fn hash(&self) -> &str {
         match self {
             ProblemFile::Expressions(problem) => problem.hash(),
-            ProblemFile::Program(program) => &program.hash,
+            ProblemFile::Program { hash, .. } => hash,
         }
     }
 }
@@ -174,7 +176,7 @@ enum Parts {
 impl Parts {
     fn finish(self, hash: String, document: Document) -> ProblemFile {
         match self {
-            Parts::Program { spec, place } => ProblemFile::Program(ProgramFile { spec, hash, document, place }),
+            Parts::Program { spec, place } => ProblemFile::Program { spec, hash, origin: Origin { document, place } },
             Parts::Expressions { spec, levels, points } => {
                 ProblemFile::Expressions(ExpressionProblem::new(spec, hash, levels, document, points))
             }

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use bilevo_core::problem::{BilevelProblem, Direction, Level, LowerConstraints};
-use bilevo_problems::file::{self, ExpressionProblem, ProblemFile, ProgramFile, no_tables};
+use bilevo_problems::file::{self, ExpressionProblem, ProblemFile, no_tables};
 use bilevo_problems::program::{Commands, Mode, Pattern};
 use std::time::Duration;
 
@@ -207,7 +207,7 @@ fn programs() {
         variables = { y1 = [0, 10], y2 = [0, 1] }
         equalities = 2
     "#;
-    let ProblemFile::Program(ProgramFile { spec, hash, .. }) = parse(text) else { panic!() };
+    let ProblemFile::Program { spec, hash, .. } = parse(text) else { panic!() };
     assert_eq!(spec.problem.upper.direction, Direction::Maximize);
     assert_eq!((spec.problem.upper.inequalities, spec.problem.lower.equalities), (1, 2));
     assert_eq!(spec.lower_names, ["y1", "y2"]);
@@ -238,7 +238,7 @@ fn programs_for_each_level_and_for_each_evaluation() {
         value = { line = 1, column = -1 }
         constraints = [{ regex = "g=(.*)" }]
     "#;
-    let ProblemFile::Program(ProgramFile { spec, .. }) = parse(text) else { panic!() };
+    let ProblemFile::Program { spec, .. } = parse(text) else { panic!() };
     let Mode::Once(upper) = &spec.commands.of(Level::Upper).mode else { panic!() };
     assert_eq!(upper.value, Pattern::Key { key: "cost".into() });
     assert_eq!(spec.commands.of(Level::Upper).command[0], "./judge");

@@ -9,8 +9,9 @@ mod structure;
 
 use super::diagnostic::{Diagnostic, Severity};
 use super::levels::Place;
-use super::{ExpressionProblem, ProblemFile, ProgramFile};
-use bilevo_core::problem::{Failure, Level, ProblemSpec};
+use super::{ExpressionProblem, Origin, ProblemFile};
+use crate::program::ProgramSpec;
+use bilevo_core::problem::{Failure, Level};
 use samples::{Effort, Probe};
 
 /// Evaluates a level at (x, y): the value, with the constraints appended.
@@ -21,7 +22,7 @@ pub type Evaluate<'e> = &'e mut dyn FnMut(Level, &[f64], &[f64], &mut Vec<f64>) 
 pub fn check(file: &ProblemFile, evaluate: Evaluate) -> Vec<Diagnostic> {
     let subject = match file {
         ProblemFile::Expressions(problem) => Subject::Expressions(problem),
-        ProblemFile::Program(program) => Subject::Program(program),
+        ProblemFile::Program { spec, origin, .. } => Subject::Program(spec, origin),
     };
     let mut remarks = Remarks { subject, found: Vec::new() };
     let effort = match file {
@@ -29,7 +30,7 @@ pub fn check(file: &ProblemFile, evaluate: Evaluate) -> Vec<Diagnostic> {
             structure::check(problem, &mut remarks);
             Effort::for_steps(problem.steps(Level::Upper) + problem.steps(Level::Lower))
         }
-        ProblemFile::Program(_) => Effort::LITTLE,
+        ProblemFile::Program { .. } => Effort::LITTLE,
     };
     let mut probe = Probe::new(file.spec(), evaluate, effort);
     samples::check(&mut probe, &mut remarks);
@@ -41,7 +42,7 @@ pub fn check(file: &ProblemFile, evaluate: Evaluate) -> Vec<Diagnostic> {
 #[derive(Clone, Copy)]
 enum Subject<'f> {
     Expressions(&'f ExpressionProblem),
-    Program(&'f ProgramFile),
+    Program(&'f ProgramSpec, &'f Origin),
 }
 
 /// The part of a file that a remark is about.
@@ -63,7 +64,7 @@ struct Remarks<'f> {
 impl Remarks<'_> {
     fn warn(&mut self, part: Part, message: impl Into<String>, hint: impl Into<String>) {
         let (document, place) = match self.subject {
-            Subject::Program(program) => (&program.document, &program.place),
+            Subject::Program(_, origin) => (&origin.document, &origin.place),
             Subject::Expressions(problem) => (&problem.document, place_of(problem, part)),
         };
         let hint = Some(hint.into()).filter(|hint| !hint.is_empty());
@@ -87,19 +88,15 @@ impl Remarks<'_> {
 
     /// How a point is written for people.
     fn point(&self, x: &[f64], y: &[f64]) -> String {
-        let spec: &ProblemSpec = match self.subject {
-            Subject::Expressions(problem) => bilevo_core::problem::BilevelProblem::spec(problem),
-            Subject::Program(program) => &program.spec.problem,
-        };
-        let names = |level: Level| match self.subject {
-            Subject::Expressions(problem) => problem.names(level),
-            Subject::Program(program) if level == Level::Upper => &program.spec.upper_names,
-            Subject::Program(program) => &program.spec.lower_names,
+        let names = |level: Level| match (self.subject, level) {
+            (Subject::Expressions(problem), level) => problem.names(level),
+            (Subject::Program(program, _), Level::Upper) => &program.upper_names,
+            (Subject::Program(program, _), Level::Lower) => &program.lower_names,
         };
         const SHOWN: usize = 6;
         let pairs = names(Level::Upper).iter().chain(names(Level::Lower)).zip(x.iter().chain(y));
         let mut words: Vec<String> = pairs.take(SHOWN).map(|(name, value)| format!("{name} = {value:.4}")).collect();
-        if spec.upper.dim() + spec.lower.dim() > SHOWN {
+        if x.len() + y.len() > SHOWN {
             words.push("...".into());
         }
         words.join(", ")

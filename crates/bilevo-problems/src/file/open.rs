@@ -25,8 +25,8 @@ pub fn read(path: &Path) -> Result<ProblemFile, FileError> {
     })?;
     let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
     let mut file = parse(&name, &text, &mut |table| text_of(&folder.join(table), MAX_TABLE))?;
-    if let ProblemFile::Program(program) = &mut file {
-        program.spec.folder = folder;
+    if let ProblemFile::Program { spec, .. } = &mut file {
+        spec.folder = folder;
     }
     Ok(file)
 }
