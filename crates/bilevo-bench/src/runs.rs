@@ -2,29 +2,23 @@
 
 use crate::Said;
 use anyhow::Result;
-use bilevo::config::Target;
-use bilevo::{BilevelProblem, Config, Engine, Failure, Level, ProblemSpec, RunResult, Serial, Threads, problems, run};
+use bilevo::{BilevelProblem, Failure, Level, ProblemSpec, RunResult, Solver, problems, source};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 /// A run of fixed length: no target, no standstill, so that twice the evaluations are twice the work.
 pub(crate) fn engine(method: &str, problem: &str, dims: (usize, usize), upper_evals: u64) -> Result<Said> {
-    let problem = problems::problem(problem, Some(dims))?;
-    let mut config = Config::named(method)?;
-    config.stop.target = Target::Off;
-    config.stop.upper_window = Some(1_000_000_000);
-    config.stop.max_upper_evals = Some(upper_evals);
-    let engine = Engine::new(problem.spec().clone(), config, 1)?;
-    Ok(counts(&run(engine, &mut Serial::new(problem), &mut [])?))
+    let problem = source::open(problem, Some(dims))?;
+    let solver = Solver::new(&*problem).method(method).seed(1).max_upper_evals(upper_evals);
+    Ok(counts(&solver.set("stop.target", "off").set("stop.upper_window", 1_000_000_000).run()?))
 }
 
 /// Runs with the seeds from 1 on and the method's own stop rules.
 pub(crate) fn solve(method: &str, problem: &str, seeds: u64) -> Result<Said> {
-    let problem = problems::problem(problem, None)?;
+    let problem = source::open(problem, None)?;
     let start = Instant::now();
     for seed in 1..=seeds {
-        let engine = Engine::new(problem.spec().clone(), Config::named(method)?, seed)?;
-        run(engine, &mut Serial::new(&*problem), &mut [])?;
+        Solver::new(&*problem).method(method).seed(seed).run()?;
     }
     Ok(vec![("seconds", start.elapsed().as_secs_f64())])
 }
@@ -62,10 +56,8 @@ enum Delay {
 impl Slow {
     /// Wall time of a run on a number of threads.
     fn seconds(&self, threads: usize) -> Result<f64> {
-        let mut config = Config::named("bl-cma-es")?;
-        config.stop.max_lower_evals = Some(1500);
-        let engine = Engine::new(self.spec().clone(), config, 1)?;
-        Ok(run(engine, &mut Threads::new(self, threads)?, &mut [])?.seconds)
+        let solver = Solver::new(self).method("bl-cma-es").seed(1).max_lower_evals(1500).jobs(threads);
+        Ok(solver.run()?.seconds)
     }
 }
 

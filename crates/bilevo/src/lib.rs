@@ -1,25 +1,24 @@
 //! Bilevel (leader-follower) optimisation by evolution.
 //!
-//! The algorithms live in `bilevo-core` as a pure engine that asks for evaluations; this crate
-//! runs it: [`evaluate`] answers its batches (serial or on threads), [`run`](mod@run) is the loop,
-//! [`checkpoint`] saves and resumes, [`observe`] and [`trace`] watch, [`result`] is what comes out.
+//! The algorithms live in `bilevo-core` as a pure engine that asks for evaluations; this crate runs
+//! it. [`Solver`] takes a problem ([`source`]: a built-in name, a problem file, or Rust code) to a
+//! [`RunResult`]. Underneath, [`evaluate`] answers the engine's batches, [`run`](mod@run) is the loop,
+//! [`checkpoint`] saves and resumes, [`observe`] and [`trace`] watch.
 //!
-//! ```no_run
-//! use bilevo::{Config, Engine, Run, RunOptions, Serial, BilevelProblem};
-//! # fn go(problem: impl BilevelProblem) -> Result<(), Box<dyn std::error::Error>> {
-//! let config = Config::named("cr-tlea-cma-es")?;
-//! let engine = Engine::new(problem.spec().clone(), config, 1)?;
-//! let mut run = Run::new(engine, "cr-tlea-cma-es");
-//! let result = run.go(&mut Serial::new(&problem), &RunOptions::default(), &mut [])?;
-//! println!("{:?} {:?}", result.x, result.y);
-//! # Ok(())
-//! # }
+//! ```
+//! use bilevo::{Functions, Solver};
+//! let square = |x: &[f64], y: &[f64]| (x[0] - 1.0).powi(2) + y[0].powi(2);
+//! let problem = Functions::new("mine", vec![(-5.0, 5.0)], vec![(-5.0, 5.0)], square, |x, y| (y[0] - x[0]).powi(2));
+//! let result = Solver::new(&problem).seed(1).max_upper_evals(300).run()?;
+//! assert!(result.x.is_some_and(|x| (x[0] - 0.5).abs() < 0.1)); // the follower answers y = x
+//! # Ok::<(), bilevo::RunError>(())
 //! ```
 
 pub mod audit;
 pub mod checkpoint;
 pub mod evaluate;
 pub mod files;
+mod functions;
 pub mod id;
 pub mod observe;
 mod panics;
@@ -28,6 +27,8 @@ pub mod policy;
 pub mod program;
 pub mod result;
 pub mod run;
+pub mod solver;
+pub mod source;
 #[doc(hidden)]
 pub mod testing;
 pub mod trace;
@@ -45,11 +46,14 @@ pub use bilevo_core::{config, methods, record};
 pub use bilevo_problems as problems;
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use evaluate::{Evaluator, EvaluatorError, Serial, Threads};
+pub use functions::Functions;
 pub use id::RunId;
 pub use observe::{Event, History, Observer};
 pub use policy::{AfterFailure, FailurePolicy};
 pub use result::{RunResult, Status};
 pub use run::{Run, RunError, RunOptions, Saving, run};
+pub use solver::Solver;
+pub use source::{Source, SourceError};
 pub use trace::TraceWriter;
 
 /// The version of bilevo, as checkpoints and records carry it.

@@ -14,6 +14,7 @@ use crate::panics;
 use crate::policy::{AfterFailure, FailurePolicy, evaluate_whole, retry};
 use crate::result::{RunResult, Status};
 use bilevo_core::batch::{Batch, Replies};
+use bilevo_core::config::ConfigError;
 use bilevo_core::engine::{Ask, Engine, TellError};
 use bilevo_core::problem::{Failure, Level};
 use std::ops::ControlFlow;
@@ -65,6 +66,21 @@ pub enum RunError {
         /// The evaluator's problem.
         got: String,
     },
+    /// The file of the problem is not what it was when the run was saved.
+    #[error("`{place}` has changed since the run was saved\nhint: start a new run, or bring back the file as it was")]
+    ChangedProblem {
+        /// The file.
+        place: String,
+    },
+    /// Only budgets can change in a run that has started.
+    #[error("`{setting}` cannot be changed in a run that has started\nhint: leave it out, or start a new run")]
+    HasStarted {
+        /// Path of the setting.
+        setting: String,
+    },
+    /// A method or a setting that makes no sense.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     /// An evaluation failed and the policy is to stop.
     #[error(
         "{level} evaluation {id} failed: {failure}\n  x = {x:?}\n  y = {y:?}\nhint: mend the problem and resume, or let failed evaluations count as worst"
@@ -109,6 +125,8 @@ fn same_name(expected: &str, got: &str) -> &'static str {
 pub struct Run {
     engine: Engine,
     id: RunId,
+    /// What it was a run of before its budget was raised.
+    earlier: Option<RunId>,
     source: String,
     seconds: f64,
     training_seconds: f64,
@@ -130,7 +148,7 @@ impl Run {
     /// A run of `engine`; `method` is the name that results and checkpoints give it.
     pub fn new(engine: Engine, method: impl Into<String>) -> Self {
         let id = RunId::new(&engine, method, "");
-        Run { source: id.problem.clone(), engine, id, seconds: 0.0, training_seconds: 0.0 }
+        Run { source: id.problem.clone(), engine, id, earlier: None, seconds: 0.0, training_seconds: 0.0 }
     }
 
     /// The same run of a problem that can be found again under the name `source` (a file, say) as
@@ -144,7 +162,21 @@ impl Run {
     /// A saved run.
     pub fn resume(checkpoint: Checkpoint) -> Self {
         let Checkpoint { header, engine, seconds, training_seconds } = checkpoint;
-        Run { engine, id: header.id, source: header.source, seconds, training_seconds }
+        Run { engine, id: header.id, earlier: None, source: header.source, seconds, training_seconds }
+    }
+
+    /// Raises the budgets; a run that had ended because they were used up goes on.
+    ///
+    /// # Errors
+    /// See [`Engine::extend`].
+    pub fn extend(&mut self, upper_evals: Option<u64>, lower_evals: Option<u64>) -> Result<(), ConfigError> {
+        self.engine.extend(upper_evals, lower_evals)?;
+        let id = RunId::new(&self.engine, self.id.method.clone(), self.id.problem_hash.clone());
+        if id != self.id {
+            let before = std::mem::replace(&mut self.id, id);
+            self.earlier.get_or_insert(before);
+        }
+        Ok(())
     }
 
     /// The engine.

@@ -1,0 +1,48 @@
+//! A larger budget for a run that has started.
+
+use super::Engine;
+use crate::config::{Config, ConfigError};
+use crate::record::StopReason;
+
+impl Engine {
+    /// Raises the budgets of a run; one that had ended because they were used up goes on. With a
+    /// larger upper budget the run gives the same bits as if it had been started with it.
+    ///
+    /// # Errors
+    /// A budget that is no larger than before or out of range; the run is unchanged then.
+    pub fn extend(&mut self, upper_evals: Option<u64>, lower_evals: Option<u64>) -> Result<(), ConfigError> {
+        let mut config = self.config.clone();
+        let budgets = [
+            (upper_evals, &mut config.stop.max_upper_evals, self.settings.budget.upper_evals, "stop.max_upper_evals"),
+            (
+                lower_evals,
+                &mut config.stop.max_lower_evals,
+                self.config.stop.max_lower_evals.unwrap_or(u64::MAX),
+                "stop.max_lower_evals",
+            ),
+        ];
+        for (wanted, budget, before, field) in budgets {
+            let Some(wanted) = wanted.filter(|wanted| *wanted != before) else { continue };
+            if wanted < before {
+                let reason = format!("the run was started with {before}, and a budget can only be raised");
+                return Err(ConfigError::Invalid { field: field.into(), got: wanted.to_string(), reason });
+            }
+            *budget = Some(wanted);
+        }
+        self.apply(config)
+    }
+
+    fn apply(&mut self, config: Config) -> Result<(), ConfigError> {
+        let settings = config.check(&self.spec)?;
+        self.watch.set_budgets(&config.stop, &settings.budget);
+        (self.config, self.settings) = (config, settings);
+        let ended_by_budget = matches!(self.stop, Some(StopReason::UpperBudget | StopReason::LowerBudget));
+        if ended_by_budget && !self.watch.budget_is_spent(&self.evaluations) {
+            // Whatever else ended it in the same generation ends it still; what the scheme thinks of
+            // that is seen after one more.
+            let flat = self.watch.stands_still(self.config.stop.flat_tolerance);
+            self.stop = flat.then_some(StopReason::Flat);
+        }
+        Ok(())
+    }
+}

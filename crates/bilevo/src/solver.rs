@@ -1,0 +1,214 @@
+//! From a problem to a result: one builder for everybody who runs something.
+//!
+//! ```
+//! use bilevo::{Solver, source};
+//! let smd1 = source::open("smd1", Some((2, 3)))?;
+//! let result = Solver::new(&*smd1).method("cr-bl-cma-es").seed(3).max_upper_evals(500).run()?;
+//! println!("F = {:?} at x = {:?}, y = {:?}", result.upper_value, result.x, result.y);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use crate::checkpoint::Checkpoint;
+use crate::observe::Observer;
+use crate::policy::FailurePolicy;
+use crate::result::RunResult;
+use crate::run::{Run, RunError, RunOptions, Saving};
+use crate::source::Source;
+use bilevo_core::config::Config;
+use bilevo_core::{Engine, methods};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// A run to be: the problem, the method, and how it is conducted.
+pub struct Solver<'a> {
+    source: &'a dyn Source,
+    method: String,
+    config: Option<Config>,
+    settings: Vec<(String, String)>,
+    seed: Option<u64>,
+    resume: Option<Checkpoint>,
+    jobs: usize,
+    options: RunOptions,
+    observers: Vec<&'a mut dyn Observer>,
+}
+
+impl<'a> Solver<'a> {
+    /// A run of a problem by the default method, on one thread.
+    pub fn new(source: &'a dyn Source) -> Self {
+        Solver {
+            source,
+            method: methods::DEFAULT.into(),
+            config: None,
+            settings: Vec::new(),
+            seed: None,
+            resume: None,
+            jobs: 1,
+            options: RunOptions::default(),
+            observers: Vec::new(),
+        }
+    }
+
+    /// The method, by its name.
+    pub fn method(mut self, name: impl Into<String>) -> Self {
+        self.method = name.into();
+        self
+    }
+
+    /// All settings at once, in place of the method's own; [`Solver::method`] then only names them.
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = Some(config);
+        self
+    }
+
+    /// Changes one setting by its path, as in `allocator.window` = `48`.
+    pub fn set(mut self, path: impl Into<String>, value: impl ToString) -> Self {
+        self.settings.push((path.into(), value.to_string()));
+        self
+    }
+
+    /// Upper evaluations at most; the generation in progress is finished.
+    pub fn max_upper_evals(self, count: u64) -> Self {
+        self.set("stop.max_upper_evals", count)
+    }
+
+    /// Lower evaluations at most; the batch in progress is finished.
+    pub fn max_lower_evals(self, count: u64) -> Self {
+        self.set("stop.max_lower_evals", count)
+    }
+
+    /// The seed of all random numbers; without one it is drawn and stands in the result.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// Goes on with a saved run, whose method, settings and seed stay. Only its budgets may be
+    /// raised, by [`Solver::max_upper_evals`] and [`Solver::max_lower_evals`].
+    pub fn resume(mut self, checkpoint: Checkpoint) -> Self {
+        self.resume = Some(checkpoint);
+        self
+    }
+
+    /// Threads or processes that evaluate; 0 takes one for each processor. The result is the same
+    /// with any number.
+    pub fn jobs(mut self, jobs: usize) -> Self {
+        self.jobs = jobs;
+        self
+    }
+
+    /// Saves the run into this file every two seconds and at its end.
+    pub fn checkpoint(self, path: impl Into<PathBuf>) -> Self {
+        self.saving(Saving::to(path))
+    }
+
+    /// Saves the run when and where this says.
+    pub fn saving(mut self, saving: Saving) -> Self {
+        self.options.saving = Some(saving);
+        self
+    }
+
+    /// Wall time after which the run stops.
+    pub fn time_limit(mut self, limit: Duration) -> Self {
+        self.options.time_limit = Some(limit);
+        self
+    }
+
+    /// What happens to failed evaluations.
+    pub fn policy(mut self, policy: FailurePolicy) -> Self {
+        self.options.policy = policy;
+        self
+    }
+
+    /// A flag that stops the run after the current batch once it is set.
+    pub fn stop_flag(mut self, flag: Arc<AtomicBool>) -> Self {
+        self.options.stop = flag;
+        self
+    }
+
+    /// Somebody who is told what happens.
+    pub fn observer(mut self, observer: &'a mut dyn Observer) -> Self {
+        self.observers.push(observer);
+        self
+    }
+
+    /// Runs to the end, or to whatever stops it before.
+    ///
+    /// # Errors
+    /// A method, a setting or a problem that makes no sense, and everything in [`RunError`].
+    pub fn run(mut self) -> Result<RunResult, RunError> {
+        let mut observers = std::mem::take(&mut self.observers);
+        self.ready()?.go(&mut observers)
+    }
+
+    /// Checks everything and stops short of the first evaluation.
+    ///
+    /// # Errors
+    /// As for [`Solver::run`].
+    pub fn ready(self) -> Result<Ready<'a>, RunError> {
+        let Solver { source, method, config, settings, seed, resume, jobs, options, .. } = self;
+        let run = match resume {
+            Some(checkpoint) => resumed(source, checkpoint, &settings)?,
+            None => {
+                let mut config = config.map_or_else(|| Config::named(&method), Ok)?;
+                for (path, value) in &settings {
+                    config.set(path, value)?;
+                }
+                let engine = Engine::new(source.spec().clone(), config, seed.unwrap_or_else(draw_seed))?;
+                Run::new(engine, method).of_source(source.place(), source.hash())
+            }
+        };
+        Ok(Ready { run, source, jobs, options })
+    }
+}
+
+/// The saved run, if it is one of this problem, with larger budgets where `settings` say so.
+fn resumed(source: &dyn Source, checkpoint: Checkpoint, settings: &[(String, String)]) -> Result<Run, RunError> {
+    let saved = &checkpoint.header.id;
+    if checkpoint.engine.spec() != source.spec() {
+        return Err(RunError::OtherProblem { expected: saved.problem.clone(), got: source.id().into() });
+    }
+    if saved.problem_hash != source.hash() {
+        return Err(RunError::ChangedProblem { place: source.place().into() });
+    }
+    let mut run = Run::resume(checkpoint);
+    for (path, value) in settings {
+        let mut wanted = run.engine().config().clone();
+        wanted.set(path, value)?;
+        match path.as_str() {
+            "stop.max_upper_evals" => run.extend(wanted.stop.max_upper_evals, None)?,
+            "stop.max_lower_evals" => run.extend(None, wanted.stop.max_lower_evals)?,
+            _ if wanted != *run.engine().config() => return Err(RunError::HasStarted { setting: path.clone() }),
+            _ => {}
+        }
+    }
+    Ok(run)
+}
+
+/// Thirty-two bits are enough to tell runs apart and short enough to type again.
+fn draw_seed() -> u64 {
+    RandomState::new().build_hasher().finish() >> 32
+}
+
+/// A run with everything it needs, about to start.
+pub struct Ready<'a> {
+    /// The run.
+    pub run: Run,
+    /// How it is conducted.
+    pub options: RunOptions,
+    source: &'a dyn Source,
+    jobs: usize,
+}
+
+impl Ready<'_> {
+    /// Goes on until the run ends or something stops it. A stopped run can go on by another call.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn go(&mut self, observers: &mut [&mut dyn Observer]) -> Result<RunResult, RunError> {
+        let mut evaluator = self.source.evaluator(self.jobs)?;
+        self.run.go(&mut *evaluator, &self.options, observers)
+    }
+}

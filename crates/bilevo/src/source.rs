@@ -1,0 +1,145 @@
+//! Where a problem comes from: a built-in name, a problem file, or Rust code.
+//!
+//! A source knows the problem's sizes and boxes, a hash of its definition, how to find it again, and
+//! how to evaluate it on a number of threads or processes. Everything that runs a problem takes one.
+
+use crate::evaluate::{Evaluator, EvaluatorError, Serial, Threads};
+use bilevo_core::problem::{BilevelProblem, ProblemSpec};
+use bilevo_problems::file::{self, ProblemFile};
+use bilevo_problems::{self as problems, BoxedProblem, ProblemError};
+use std::path::Path;
+
+/// A problem that can be run. Every [`BilevelProblem`] is one.
+pub trait Source: Send + Sync {
+    /// Sizes, boxes, constraint counts, best known values.
+    fn spec(&self) -> &ProblemSpec;
+
+    /// The problem's name in results.
+    fn id(&self) -> &str {
+        &self.spec().name
+    }
+
+    /// The name under which [`open`] finds it again: a built-in name or a file. Empty for a problem
+    /// that exists in this program alone.
+    fn place(&self) -> &str {
+        ""
+    }
+
+    /// Hash of the problem's definition; empty where the version of the program identifies it.
+    fn hash(&self) -> &str {
+        ""
+    }
+
+    /// Something that evaluates it with so many threads or processes; 0 means one for each
+    /// processor. The answers do not depend on the number.
+    ///
+    /// # Errors
+    /// The threads or processes cannot be started.
+    fn evaluator(&self, jobs: usize) -> Result<Box<dyn Evaluator + '_>, EvaluatorError>;
+}
+
+impl<P: BilevelProblem + Send> Source for P {
+    fn spec(&self) -> &ProblemSpec {
+        BilevelProblem::spec(self)
+    }
+
+    fn evaluator(&self, jobs: usize) -> Result<Box<dyn Evaluator + '_>, EvaluatorError> {
+        Ok(match jobs {
+            1 => Box::new(Serial::new(self)),
+            jobs => Box::new(Threads::new(self, jobs)?),
+        })
+    }
+}
+
+/// A problem with the name under which it was found.
+pub struct Named {
+    problem: BoxedProblem,
+    place: String,
+    hash: String,
+}
+
+impl Named {
+    /// `problem` as found under the name `place`, with the hash of its definition.
+    pub fn new(problem: BoxedProblem, place: impl Into<String>, hash: impl Into<String>) -> Self {
+        Named { problem, place: place.into(), hash: hash.into() }
+    }
+}
+
+impl Source for Named {
+    fn spec(&self) -> &ProblemSpec {
+        self.problem.spec()
+    }
+
+    fn place(&self) -> &str {
+        &self.place
+    }
+
+    fn hash(&self) -> &str {
+        &self.hash
+    }
+
+    fn evaluator(&self, jobs: usize) -> Result<Box<dyn Evaluator + '_>, EvaluatorError> {
+        Ok(match jobs {
+            1 => Box::new(Serial::new(&*self.problem)),
+            jobs => Box::new(Threads::new(&*self.problem, jobs)?),
+        })
+    }
+}
+
+/// Why a problem cannot be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SourceError {
+    /// There is no such problem, or not in this size.
+    #[error(transparent)]
+    Problem(#[from] ProblemError),
+    /// A problem file with mistakes.
+    #[error("{0}")]
+    File(#[from] file::FileError),
+    /// A file's problem has the sizes that stand in it.
+    #[error("`{place}` has {upper}+{lower} variables, not {asked_upper}+{asked_lower}\nhint: leave the sizes out")]
+    Dims {
+        /// The file.
+        place: String,
+        /// Its upper variables.
+        upper: usize,
+        /// Its lower variables.
+        lower: usize,
+        /// Upper variables asked for.
+        asked_upper: usize,
+        /// Lower variables asked for.
+        asked_lower: usize,
+    },
+    /// Not part of this version.
+    #[error("`{place}` names an external program, which this version cannot run")]
+    Program {
+        /// The file.
+        place: String,
+    },
+}
+
+/// Opens a problem: a built-in name, with `dims` = (upper, lower) variables where it comes in several
+/// sizes, or the path of a problem file.
+///
+/// # Errors
+/// There is no such problem, no such size, or the file has mistakes.
+pub fn open(name: &str, dims: Option<(usize, usize)>) -> Result<Box<dyn Source>, SourceError> {
+    if !is_file(name) {
+        return Ok(Box::new(Named::new(problems::problem(name, dims)?, name, "")));
+    }
+    let file = file::read(Path::new(name))?;
+    let (upper, lower) = (file.spec().upper.dim(), file.spec().lower.dim());
+    if let Some((asked_upper, asked_lower)) = dims.filter(|dims| *dims != (upper, lower)) {
+        return Err(SourceError::Dims { place: name.into(), upper, lower, asked_upper, asked_lower });
+    }
+    let hash = file.hash().to_string();
+    match file {
+        ProblemFile::Expressions(problem) => Ok(Box::new(Named::new(Box::new(problem), name, hash))),
+        ProblemFile::Program { .. } => Err(SourceError::Program { place: name.into() }),
+    }
+}
+
+/// Whether a name means a file rather than a built-in problem.
+fn is_file(name: &str) -> bool {
+    problems::info(name).is_err() && (name.ends_with(".toml") || Path::new(name).is_file())
+}
