@@ -1,11 +1,14 @@
-//! Where a problem comes from: a built-in name, a problem file, or Rust code.
+//! Where a problem comes from: a built-in name, a problem file (with expressions or the command of an
+//! external program), or Rust code.
 //!
 //! A source knows the problem's sizes and boxes, a hash of its definition, how to find it again, and
 //! how to evaluate it on a number of threads or processes. Everything that runs a problem takes one.
 
 use crate::evaluate::{Evaluator, EvaluatorError, Serial, Threads};
+use crate::program::Program;
 use bilevo_core::problem::{BilevelProblem, ProblemSpec};
 use bilevo_problems::file::{self, ProblemFile};
+use bilevo_problems::program::ProgramSpec;
 use bilevo_problems::{self as problems, BoxedProblem, ProblemError};
 use std::path::Path;
 
@@ -86,6 +89,31 @@ impl Source for Named {
     }
 }
 
+/// A problem that an external program evaluates.
+struct External {
+    program: ProgramSpec,
+    place: String,
+    hash: String,
+}
+
+impl Source for External {
+    fn spec(&self) -> &ProblemSpec {
+        &self.program.problem
+    }
+
+    fn place(&self) -> &str {
+        &self.place
+    }
+
+    fn hash(&self) -> &str {
+        &self.hash
+    }
+
+    fn evaluator(&self, jobs: usize) -> Result<Box<dyn Evaluator + '_>, EvaluatorError> {
+        Ok(Box::new(Program::new(self.program.clone(), jobs)?))
+    }
+}
+
 /// Why a problem cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -110,12 +138,6 @@ pub enum SourceError {
         /// Lower variables asked for.
         asked_lower: usize,
     },
-    /// Not part of this version.
-    #[error("`{place}` names an external program, which this version cannot run")]
-    Program {
-        /// The file.
-        place: String,
-    },
 }
 
 /// Opens a problem: a built-in name, with `dims` = (upper, lower) variables where it comes in several
@@ -135,7 +157,7 @@ pub fn open(name: &str, dims: Option<(usize, usize)>) -> Result<Box<dyn Source>,
     let hash = file.hash().to_string();
     match file {
         ProblemFile::Expressions(problem) => Ok(Box::new(Named::new(Box::new(problem), name, hash))),
-        ProblemFile::Program { .. } => Err(SourceError::Program { place: name.into() }),
+        ProblemFile::Program { spec, .. } => Ok(Box::new(External { program: spec, place: name.into(), hash })),
     }
 }
 

@@ -143,3 +143,21 @@ fn only_budgets_change_in_a_run_that_has_started_and_only_upwards() {
     assert_eq!(raised.run.engine().config().stop.max_lower_evals, Some(6000));
     assert_eq!(raised.run.id().settings, "stop.max_lower_evals=6000 stop.max_upper_evals=60");
 }
+
+/// A shell that answers every request with F = f = 1.
+#[cfg(unix)]
+#[test]
+fn a_file_that_names_a_program_is_a_source() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("one.toml");
+    let shell =
+        r#"while read line; do id=${line#*\"id\":}; echo "{\"id\":${id%%,*},\"value\":1,\"constraints\":[]}"; done"#;
+    let variables = |name: &str| format!("variables = {{ {name} = [0, 1] }}");
+    let command = format!("command = [\"sh\", \"-c\", '''{shell}''']");
+    let text = format!("name = \"one\"\n{command}\n[upper]\n{}\n[lower]\n{}\n", variables("a"), variables("b"));
+    std::fs::write(&file, text).unwrap();
+    let one = source::open(file.to_str().unwrap(), None).unwrap();
+    let result = Solver::new(&*one).method("bl-cma-es").seed(1).max_upper_evals(10).jobs(2).run().unwrap();
+    assert_eq!((result.upper_value, result.evaluations.failed_lower), (Some(1.0), 0));
+    assert!(!result.id.problem_hash.is_empty());
+}
