@@ -23,7 +23,6 @@ pub mod id;
 pub mod observe;
 mod panics;
 pub mod policy;
-#[cfg(unix)]
 pub mod program;
 pub mod result;
 pub mod run;
