@@ -8,6 +8,8 @@
 //!
 //! Programs need a Unix system: process groups, and pipes that can be waited for.
 
+#[cfg(not(unix))]
+mod elsewhere;
 #[cfg(unix)]
 mod guard;
 #[cfg(unix)]
@@ -26,6 +28,8 @@ mod template;
 #[cfg(unix)]
 mod worker;
 
+#[cfg(not(unix))]
+pub use elsewhere::Program;
 #[cfg(unix)]
 pub use pool::Program;
 pub use serve::{ServeError, serve};
