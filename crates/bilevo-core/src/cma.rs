@@ -94,6 +94,19 @@ impl Cma {
         for_known_size!(n, self.sample_in(n, stream, &bounds[..n], &mut point[..n]));
     }
 
+    /// Draws one point, wherever it falls.
+    pub(crate) fn draw(&self, stream: &mut Stream, point: &mut [f64]) {
+        point.copy_from_slice(&self.mean);
+        for (axis, scale) in self.axes.chunks_exact(self.mean.len()).zip(&self.scales) {
+            add_scaled(point, self.step_size * scale * stream.normal(), axis);
+        }
+    }
+
+    /// Length of the longest axis.
+    pub(crate) fn reach(&self) -> f64 {
+        self.step_size * extremes(&self.scales).1
+    }
+
     #[inline(always)]
     fn sample_in(&self, n: usize, stream: &mut Stream, bounds: &Bounds, point: &mut [f64]) {
         let mean = &self.mean[..n];

@@ -32,7 +32,7 @@ fn out_of_range(path: &str, value: &str) -> ConfigError {
 
 #[test]
 fn every_number_out_of_range_is_refused_by_name() {
-    let zero_is_fine = ["allocator.explore", "upper.recall", "allocator.resample_rounds"];
+    let zero_is_fine = ["allocator.explore", "upper.recall", "allocator.resample_rounds", "jq.rechecks", "jq.agree"];
     for (path, default) in leaves() {
         let (low, high) = match default {
             Value::String(_) => continue,
@@ -125,6 +125,9 @@ fn the_hash_follows_every_setting_and_stays_the_same() {
         let mut config = Config::default();
         let value = match (path.as_str(), &default) {
             ("upper.kind", _) => continue,
+            ("scheme.kind", _) => "joint_quadratic",
+            ("jq.start", _) => "guess",
+            (path, Value::String(_)) if path.starts_with("jq.") => "off",
             ("upper.population_rule", _) => "printed",
             ("upper.constraint_rule", _) => "population_mixed",
             ("lower.kind", _) => "transfer_cma",
@@ -167,7 +170,7 @@ fn methods_have_names_of_their_own_and_run_on_any_size() {
         }
         assert!(names.insert(name));
     }
-    assert_eq!(names.len(), 45);
+    assert_eq!(names.len(), 46);
     assert!(methods::BASES.iter().all(|base| names.contains(base.name)));
 }
 

@@ -4,7 +4,8 @@
 
 use crate::batch::{Answers, Batch};
 use crate::candidate::Solved;
-use crate::config::{Config, Settings};
+use crate::config::{Config, SchemeKind, Settings};
+use crate::jq::JointQuadratic;
 use crate::lower::SearchStreams;
 use crate::nested::Nested;
 use crate::problem::{Level, ProblemSpec};
@@ -101,6 +102,11 @@ pub(crate) trait Scheme {
         false
     }
 
+    /// Whether it restarts by itself when it makes no progress, and decides when that is enough.
+    fn restarts(&self) -> bool {
+        false
+    }
+
     /// Whether a training is due before the next generation.
     fn training_due(&self) -> bool {
         false
@@ -122,11 +128,15 @@ pub(crate) trait Scheme {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum SchemeState {
     Nested(Box<Nested>),
+    JointQuadratic(Box<JointQuadratic>),
 }
 
 impl SchemeState {
     pub(crate) fn new(setup: SchemeSetup<'_>) -> Self {
-        SchemeState::Nested(Box::new(Nested::new(setup)))
+        match setup.config.scheme.kind {
+            SchemeKind::Nested => SchemeState::Nested(Box::new(Nested::new(setup))),
+            SchemeKind::JointQuadratic => SchemeState::JointQuadratic(Box::new(JointQuadratic::new(setup))),
+        }
     }
 }
 
@@ -136,6 +146,7 @@ impl std::ops::Deref for SchemeState {
     fn deref(&self) -> &Self::Target {
         match self {
             SchemeState::Nested(scheme) => &**scheme,
+            SchemeState::JointQuadratic(scheme) => &**scheme,
         }
     }
 }
@@ -144,6 +155,7 @@ impl std::ops::DerefMut for SchemeState {
     fn deref_mut(&mut self) -> &mut Self::Target {
         match self {
             SchemeState::Nested(scheme) => &mut **scheme,
+            SchemeState::JointQuadratic(scheme) => &mut **scheme,
         }
     }
 }

@@ -33,6 +33,7 @@ pub(crate) fn short(method: &Method) -> Config {
     config.stop.max_upper_evals = Some(90);
     config.stop.lower_search_evals = Some(40);
     config.stop.lower_window = Some(14);
+    config.jq.agree = 0;
     config
 }
 

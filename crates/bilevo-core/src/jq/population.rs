@@ -1,0 +1,483 @@
+//! One population: a joint CMA-ES over (x, y) whose followers are solved on a shared model.
+//!
+//! One generation: sample -> allocate -> inject the minimiser of the leader's model -> follower
+//! searches side by side -> rivals -> upper evaluation -> verify the best and the incumbent ->
+//! update, learn, adapt. Without verification the leader would exploit followers that are not
+//! solved: a generation's best is refined before it may become incumbent, an unsettled solution
+//! never displaces a settled one, and the incumbent is refined again with every fresher model.
+
+mod closing;
+mod opening;
+
+pub(crate) use closing::EFFORT;
+
+use super::config::JqConfig;
+use super::coordinates::Coordinates;
+use super::follower::{Answer, Effort, Follower};
+use super::model::JointModel;
+use super::response;
+use super::searches::{Knowledge, Searches, Wanted, answer};
+use super::solution::{Solution, first_penalty};
+use crate::allocate::{AllocatorSetup, AllocatorState};
+use crate::batch::Answers;
+use crate::candidate::Candidate;
+use crate::cma::{Cma, CmaParams, Scratch};
+use crate::config::Config;
+use crate::engine::Readings;
+use crate::problem::{Level, ProblemSpec};
+use crate::record::LowerSearches;
+use crate::rng::{Purpose, Streams};
+use serde::{Deserialize, Serialize};
+
+/// Length of the last model step that settles an answer, in the first search and when verifying.
+const TOLERANCES: (f64, f64) = (0.1, 0.03);
+/// Gain of a sampled generation, relative to the first spread, that is none.
+const GAIN: f64 = 1e-3;
+/// Evaluations of a verification at most.
+const VERIFICATION: usize = 70;
+/// What is being evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Stage {
+    /// Before a generation.
+    Open,
+    /// Lower: the searches of all chosen candidates.
+    Search,
+    /// Lower: for each of them the nearest rival.
+    Rivals,
+    /// Lower: searches from the rivals that won.
+    RivalSearch,
+    /// Upper: F of all answers.
+    Judge,
+    /// Lower: the generation's best and the incumbent once more, and a random answer.
+    Verify,
+    /// Lower: a search from the random answer, if it won.
+    Discovery,
+    /// Upper: F of the verified answers that changed.
+    Confirm,
+    Ended,
+}
+
+/// Merits of a generation before verification.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Unverified {
+    /// Of the best solution.
+    merit: f64,
+    /// Difference between the best and the median.
+    spread: f64,
+}
+
+/// Progress in upper evaluations.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Clock {
+    now: u64,
+    /// When the incumbent last changed, and its merit then.
+    progress: u64,
+    merit: f64,
+}
+
+/// Surroundings of a population that outlive it.
+pub(crate) struct World<'a> {
+    pub(crate) spec: &'a ProblemSpec,
+    pub(crate) config: &'a JqConfig,
+    pub(crate) streams: Streams,
+    /// Whether searches have to end with what they have.
+    pub(crate) lower_budget_is_spent: bool,
+    pub(crate) knowledge: &'a mut Knowledge,
+    pub(crate) searches: &'a mut LowerSearches,
+}
+
+/// What a population is made from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start<'a> {
+    pub(crate) spec: &'a ProblemSpec,
+    pub(crate) config: &'a Config,
+    /// Candidates in a generation.
+    pub(crate) size: usize,
+    pub(crate) streams: Streams,
+    /// Number of the restart, from 1.
+    pub(crate) restart: u64,
+    /// Generations before it, over all restarts.
+    pub(crate) generation: u64,
+}
+
+/// The state of a population.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Population {
+    /// Number of the restart, from 1.
+    restart: u64,
+    /// Generations over all restarts, for the random streams.
+    generation: u64,
+    cma: Cma,
+    params: CmaParams,
+    pub(crate) allocator: AllocatorState,
+    /// Every so many generations the incumbent joins the parents; 0 = never.
+    recall: usize,
+    model: JointModel,
+    stage: Stage,
+    chosen: Vec<Candidate>,
+    /// Position of the injected candidate among the chosen ones.
+    injected: Option<usize>,
+    searches: Searches,
+    /// Tasks of the open searches or points, where not all have one.
+    tasks: Vec<usize>,
+    answers: Vec<Answer>,
+    solutions: Vec<Solution>,
+    unverified: Unverified,
+    /// Whether the best of the generation is verified, before the incumbent.
+    verifies_best: bool,
+    /// Their answers after verification.
+    reverified: Vec<Answer>,
+    /// A random answer to be tried at the incumbent's x, and what it was worth.
+    scout: Option<Vec<f64>>,
+    discovery: Option<Answer>,
+    pub(crate) incumbent: Option<Solution>,
+    /// Whether every decision of the latest generation failed.
+    pub(crate) fruitless: bool,
+    /// The verified best of the latest generation.
+    pub(crate) latest: Option<Solution>,
+    history: Vec<Solution>,
+    judged: Vec<Solution>,
+    penalty: f64,
+    radius: f64,
+    clock: Clock,
+    flat: usize,
+    #[serde(skip)]
+    scratch: Scratch,
+}
+
+impl Population {
+    /// A population that starts anywhere in the box.
+    pub(crate) fn new(start: &Start<'_>) -> Self {
+        let Start { spec, config, size, streams, restart, generation } = *start;
+        let bounds: Vec<(f64, f64)> = spec.upper.bounds.iter().chain(&spec.lower.bounds).copied().collect();
+        let mut stream = streams.open(Purpose::Start, generation, 0);
+        let mean: Vec<f64> = bounds.iter().map(|&(low, high)| low + (high - low) * stream.uniform()).collect();
+        let mut widths: Vec<f64> = bounds.iter().map(|&(low, high)| high - low).collect();
+        widths.sort_by(f64::total_cmp);
+        let d = widths.len();
+        let median = 0.5 * widths[(d - 1) / 2] + 0.5 * widths[d / 2];
+        let cma = Cma::round(mean, config.upper.initial_step * median);
+        Population {
+            restart,
+            generation,
+            params: CmaParams::new(d, size),
+            allocator: AllocatorState::new(
+                config.allocator.kind,
+                AllocatorSetup { spec, config: &config.allocator, streams },
+            ),
+            recall: config.upper.recall,
+            model: JointModel::new(Coordinates::new(&cma, spec.upper.dim())),
+            cma,
+            stage: Stage::Open,
+            chosen: Vec::new(),
+            injected: None,
+            searches: Searches::default(),
+            tasks: Vec::new(),
+            answers: Vec::new(),
+            solutions: Vec::new(),
+            unverified: Unverified { merit: f64::INFINITY, spread: 0.0 },
+            verifies_best: false,
+            reverified: Vec::new(),
+            scout: None,
+            discovery: None,
+            incumbent: None,
+            fruitless: false,
+            latest: None,
+            history: Vec::new(),
+            judged: Vec::new(),
+            penalty: 0.0,
+            radius: response::RADIUS,
+            clock: Clock { now: 0, progress: 0, merit: f64::INFINITY },
+            flat: 0,
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// Generations over all restarts, this one included.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Whether the points wanted belong to a verification.
+    pub(crate) fn is_verifying(&self) -> bool {
+        matches!(self.stage, Stage::Verify | Stage::Discovery)
+    }
+
+    /// How the search stands.
+    pub(crate) fn readings(&self) -> Readings {
+        Readings {
+            step_size: self.cma.step_size,
+            axis_ratio: self.cma.axis_ratio(),
+            model: self.allocator.model_record(),
+        }
+    }
+
+    /// Whether it is over.
+    pub(crate) fn ended(&self) -> bool {
+        self.stage == Stage::Ended
+    }
+
+    /// Whether a generation is complete and no other has begun.
+    pub(crate) fn between_generations(&self) -> bool {
+        matches!(self.stage, Stage::Open | Stage::Ended)
+    }
+
+    /// The level of the points wanted.
+    pub(crate) fn level(&self) -> Level {
+        if matches!(self.stage, Stage::Judge | Stage::Confirm) { Level::Upper } else { Level::Lower }
+    }
+
+    /// The next points; none when a generation is complete.
+    pub(crate) fn ask(&mut self, world: &mut World<'_>, wanted: &mut Wanted) {
+        if self.stage == Stage::Open {
+            self.open_generation(world);
+        }
+        while wanted.is_empty() && !self.between_generations() {
+            if world.config.model.is_on() && !self.model.exists() {
+                world.knowledge.teach(&mut self.model, None);
+            }
+            if !world.lower_budget_is_spent {
+                let model = world.config.model.is_on().then_some(&self.model);
+                let mut ground = world.knowledge.ground(world.spec, model, &self.model.coordinates);
+                self.searches.ask(&mut ground, wanted);
+                if let (Stage::Verify, Some(scout), Some(incumbent)) = (self.stage, &self.scout, &self.incumbent) {
+                    wanted.push([&incumbent.x[..], scout].concat());
+                }
+            }
+            if wanted.is_empty() {
+                self.proceed(world, wanted);
+            }
+        }
+    }
+
+    /// From a stage in which nothing is left to search to the next one.
+    fn proceed(&mut self, world: &mut World<'_>, wanted: &mut Wanted) {
+        world.knowledge.penalty = self.searches.judged_penalty(world.knowledge.penalty);
+        match self.stage {
+            Stage::Search => {
+                // Searches that had no time for a single evaluation have no answer.
+                let found: Vec<Option<Answer>> = self.searches.all().iter().map(|s| s.answer().cloned()).collect();
+                let mut index = 0..;
+                self.chosen.retain(|_| index.next().is_some_and(|i| found[i].is_some()));
+                self.answers = found.into_iter().flatten().collect();
+                self.ask_rivals(world, wanted);
+                if wanted.is_empty() {
+                    self.ask_upper(wanted);
+                }
+            }
+            Stage::RivalSearch => {
+                for (&task, search) in self.tasks.iter().zip(self.searches.all()) {
+                    if let Some(answer) = search.answer() {
+                        self.answers[task].clone_from(answer);
+                    }
+                }
+                self.ask_upper(wanted);
+            }
+            Stage::Verify => {
+                self.reverified = self.searches.all().iter().filter_map(Follower::answer).cloned().collect();
+                self.open_discovery(world, wanted);
+            }
+            Stage::Discovery => {
+                self.adopt_discovery(world);
+                self.ask_confirmation(world, wanted);
+            }
+            _ => self.stage = Stage::Ended,
+        }
+    }
+
+    /// One point for each task that has a rival.
+    fn ask_rivals(&mut self, world: &World<'_>, wanted: &mut Wanted) {
+        self.stage = Stage::Rivals;
+        self.tasks.clear();
+        self.searches = Searches::default();
+        let (upper, lower) = (&world.spec.upper.bounds, &world.spec.lower.bounds);
+        if world.lower_budget_is_spent {
+            return;
+        }
+        for (task, (candidate, answer)) in self.chosen.iter().zip(&self.answers).enumerate() {
+            if let Some(y) = world.knowledge.rivals.nearest((&candidate.x, &answer.y), upper, lower) {
+                self.tasks.push(task);
+                wanted.push([&candidate.x[..], y].concat());
+            }
+        }
+    }
+
+    fn ask_upper(&mut self, wanted: &mut Wanted) {
+        self.stage = Stage::Judge;
+        let points = self.chosen.iter().zip(&self.answers).map(|(c, a)| [&c.x[..], &a.y[..]].concat());
+        wanted.extend(points);
+    }
+
+    /// Takes the values of the wanted points.
+    pub(crate) fn tell(&mut self, world: &mut World<'_>, wanted: &Wanted, answers: &Answers<'_>) {
+        if self.level() == Level::Upper {
+            self.clock.now += wanted.len() as u64;
+        }
+        match self.stage {
+            Stage::Search | Stage::RivalSearch | Stage::Verify | Stage::Discovery => {
+                let means = (world.config.model.is_on().then_some(&self.model), &self.model.coordinates);
+                let told = self.searches.tell(wanted, answers, world.knowledge, world.spec, means);
+                if let Some(y) = self.scout.take().filter(|_| self.stage == Stage::Verify && told < wanted.len()) {
+                    self.discovery = Some(answer(y, answers, told));
+                }
+            }
+            Stage::Rivals => self.judge_rivals(world, wanted, answers),
+            Stage::Judge => self.judge(world, answers),
+            Stage::Confirm => self.confirm(world, answers),
+            Stage::Open | Stage::Ended => {}
+        }
+    }
+
+    /// Searches go on from the rivals that beat a task's answer.
+    fn judge_rivals(&mut self, world: &mut World<'_>, wanted: &Wanted, answers: &Answers<'_>) {
+        let penalty = world.knowledge.penalty;
+        let effort = self.effort(world);
+        let mut searches = Vec::new();
+        let m = world.spec.upper.dim();
+        let mut winners = Vec::new();
+        for (index, &task) in self.tasks.iter().enumerate() {
+            let rival = answer(wanted[index][m..].to_vec(), answers, index);
+            world.knowledge.note(&self.model, &wanted[index][..m], &rival);
+            if rival.exposes(&self.answers[task], penalty, 1e-9) {
+                let stream = world.streams.open(Purpose::Refine, self.generation, 10 + task as u64);
+                let effort = Effort { region: 0.5, ..effort };
+                searches.push(Follower::from_answer(wanted[index][..m].to_vec(), rival, effort, stream));
+                winners.push(task);
+            }
+        }
+        self.tasks = winners;
+        self.searches = Searches::new(searches);
+        self.stage = Stage::RivalSearch;
+    }
+
+    /// What a first search may spend.
+    fn effort(&self, world: &World<'_>) -> Effort {
+        let evaluations = (libm::round(world.knowledge.effort) as usize).max(2);
+        Effort { evaluations, tolerance: TOLERANCES.0, gain: GAIN, region: 1.0 }
+    }
+
+    /// Makes solutions of the answers, and opens the verification of the best and the incumbent.
+    fn judge(&mut self, world: &mut World<'_>, answers: &Answers<'_>) {
+        self.solutions.clear();
+        for (i, (candidate, answer)) in self.chosen.iter().zip(&self.answers).enumerate() {
+            let (outcome, constraints) = (answers.outcomes[i], answers.constraints(i));
+            self.solutions.push(Solution::new(world.spec, candidate.x.clone(), answer.clone(), outcome, constraints));
+        }
+        self.price();
+        let mut merits: Vec<f64> = self.solutions.iter().map(|s| s.merit(self.penalty)).collect();
+        merits.sort_by(f64::total_cmp);
+        let gap = |i: usize| (merits[i.min(merits.len() - 1)] - merits[0]).abs();
+        self.unverified = Unverified { merit: merits[0], spread: gap(merits.len() / 2).max(gap(1)) };
+        let best = self.best();
+        let effort = Effort { evaluations: VERIFICATION, tolerance: TOLERANCES.1, gain: GAIN, region: 0.5 };
+        let search = |solution: &Solution, index: u64| {
+            let stream = world.streams.open(Purpose::Refine, self.generation, index);
+            Follower::from_answer(solution.x.clone(), solution.answer.clone(), effort, stream)
+        };
+        let finite = self.solutions.get(best).filter(|s| !s.upper.is_failed());
+        let verified = finite.map(|s| search(s, 0)).into_iter().chain(self.incumbent.as_ref().map(|s| search(s, 1)));
+        self.verifies_best = finite.is_some();
+        self.searches = Searches::new(verified.collect());
+        self.stage = Stage::Verify;
+        self.discovery = None;
+        if world.config.discovery.is_on() && self.incumbent.is_some() {
+            let mut stream = world.streams.open(Purpose::Elite, self.generation, 0);
+            self.scout = Some(world.spec.lower.bounds.iter().map(|b| b.0 + (b.1 - b.0) * stream.uniform()).collect());
+        }
+    }
+
+    /// Sets the first penalty of the leader once violations of different size were seen.
+    fn price(&mut self) {
+        if self.penalty <= 0.0 {
+            let seen = || self.judged.iter().chain(&self.solutions).filter(|s| !s.upper.is_failed());
+            let mut values: Vec<f64> = seen().map(|s| s.upper.value).collect();
+            let mut violations: Vec<f64> = seen().map(|s| s.upper.violation).collect();
+            self.penalty = first_penalty(&mut values, &mut violations, 0.5).unwrap_or(0.0);
+        }
+    }
+
+    /// Index of the best solution of the generation.
+    fn best(&self) -> usize {
+        let merit = |i: usize| self.solutions[i].merit(self.penalty);
+        (0..self.solutions.len()).min_by(|&a, &b| merit(a).total_cmp(&merit(b))).unwrap_or(0)
+    }
+
+    /// Searches from the random answer if it beats the incumbent's.
+    fn open_discovery(&mut self, world: &mut World<'_>, wanted: &mut Wanted) {
+        let current = self.reverified.get(usize::from(self.verifies_best));
+        let won = match (&self.discovery, current) {
+            (Some(found), Some(current)) => found.exposes(current, world.knowledge.penalty, 1e-6),
+            _ => false,
+        };
+        let Some((found, incumbent)) = self.discovery.take().filter(|_| won).zip(self.incumbent.as_ref()) else {
+            self.ask_confirmation(world, wanted);
+            return;
+        };
+        let effort = Effort { evaluations: VERIFICATION, tolerance: TOLERANCES.1, gain: GAIN, region: 0.5 };
+        let stream = world.streams.open(Purpose::Refine, self.generation, 2);
+        self.searches = Searches::new(vec![Follower::from_answer(incumbent.x.clone(), found, effort, stream)]);
+        self.stage = Stage::Discovery;
+    }
+
+    /// The answer found from a random start replaces the incumbent's and becomes a rival.
+    fn adopt_discovery(&mut self, world: &mut World<'_>) {
+        let found = self.searches.all().first().and_then(Follower::answer).cloned();
+        if let (Some(found), Some(incumbent)) = (found, &self.incumbent) {
+            world.knowledge.rivals.push(&incumbent.x, &found.y);
+            if let Some(current) = self.reverified.get_mut(usize::from(self.verifies_best)) {
+                *current = found;
+            }
+        }
+    }
+
+    /// Solutions whose verified answer differs, by their position among the verified ones.
+    fn changed(&self) -> Vec<usize> {
+        let before = |index: usize| match (index, self.verifies_best) {
+            (0, true) => self.solutions.get(self.best()),
+            _ => self.incumbent.as_ref(),
+        };
+        let differs = |&i: &usize| before(i).is_some_and(|s| s.answer.y != self.reverified[i].y);
+        (0..self.reverified.len()).filter(differs).collect()
+    }
+
+    /// F of the verified answers that changed.
+    fn ask_confirmation(&mut self, world: &mut World<'_>, wanted: &mut Wanted) {
+        self.stage = Stage::Confirm;
+        self.searches = Searches::default();
+        for index in self.changed() {
+            let solution = if index == 0 && self.verifies_best {
+                self.solutions.get(self.best())
+            } else {
+                self.incumbent.as_ref()
+            };
+            wanted.extend(solution.map(|s| [&s.x[..], &self.reverified[index].y[..]].concat()));
+        }
+        if wanted.is_empty() {
+            self.confirm(world, &Answers::without_constraints(&[]));
+        }
+    }
+
+    /// Takes over the verified answers and closes the generation.
+    fn confirm(&mut self, world: &mut World<'_>, answers: &Answers<'_>) {
+        let (best, changed) = (self.best(), self.changed());
+        let reverified = std::mem::take(&mut self.reverified);
+        for (index, answer) in reverified.into_iter().enumerate() {
+            let is_best = index == 0 && self.verifies_best;
+            let target = if is_best { self.solutions.get_mut(best) } else { self.incumbent.as_mut() };
+            let Some(target) = target else { continue };
+            match changed.iter().position(|&i| i == index) {
+                // An answer whose upper evaluation failed is not taken over.
+                Some(i) if answers.outcomes[i].is_failed() => {}
+                Some(i) => {
+                    let x = std::mem::take(&mut target.x);
+                    *target = Solution::new(world.spec, x, answer, answers.outcomes[i], answers.constraints(i));
+                }
+                None => target.answer = answer,
+            }
+            if let Some(judged) = self.judged.iter_mut().find(|s| !is_best && s.x == target.x) {
+                judged.clone_from(target);
+            }
+        }
+        self.close_generation(world, best);
+    }
+}

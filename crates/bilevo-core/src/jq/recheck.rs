@@ -1,0 +1,197 @@
+//! An independent second look at the answer of a solution, without any model.
+//!
+//! 1. Known answers from elsewhere (rivals, the elite's answer): one evaluation each.
+//! 2. Searches over the whole box from random starts, coarse.
+//! 3. One local search from the best answer so far, fine; if it ends infeasible it is repeated
+//!    under a tenfold and a hundredfold penalty.
+//! 4. If a clearly better answer was found, the solution was *exposed*: it takes that answer, and F
+//!    is evaluated again.
+
+use super::coordinates::Coordinates;
+use super::follower::{Answer, Effort, FEASIBLE, Follower};
+use super::searches::{Knowledge, Searches, Wanted, answer};
+use super::solution::Solution;
+use crate::batch::Answers;
+use crate::problem::{Level, ProblemSpec};
+use crate::rng::{Purpose, Streams};
+use serde::{Deserialize, Serialize};
+
+/// By how much, relative, a better answer must be better to replace another ...
+const BETTER: f64 = 1e-6;
+/// ... and to expose a solution.
+const EXPOSED: f64 = 1e-4;
+/// Sizes of the box-wide and the local searches, as shares of the box.
+const REGIONS: (f64, f64) = (0.3, 0.01);
+/// Gains of a generation that are none.
+const GAINS: (f64, f64) = (1e-3, 1e-6);
+/// Generations of a search at most.
+const GENERATIONS: (usize, usize) = (20, 30);
+/// Penalties of the local searches, relative to that of the run.
+const PENALTIES: [f64; 3] = [3.0, 30.0, 300.0];
+
+/// What is being evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Stage {
+    Known,
+    Wide,
+    /// A local search under the penalty at this index.
+    Fine(usize),
+    Judge,
+    Ended,
+}
+
+/// The second look at one solution.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Recheck {
+    pub(crate) solution: Solution,
+    /// Whether a clearly better answer was found.
+    pub(crate) exposed: bool,
+    best: Answer,
+    known: Vec<Vec<f64>>,
+    wide: usize,
+    /// Whether the local search runs even if nothing better was found before.
+    thorough: bool,
+    stage: Stage,
+    searches: Searches,
+    units: Coordinates,
+    penalty: f64,
+    /// For the random streams.
+    generation: u64,
+}
+
+impl Recheck {
+    /// A look at `solution` with the help of `known` answers and `wide` searches; `thorough` if a
+    /// local search is to follow in any case.
+    pub(crate) fn new(solution: Solution, known: Vec<Vec<f64>>, wide: usize, thorough: bool, generation: u64) -> Self {
+        Recheck {
+            best: solution.answer.clone(),
+            solution,
+            exposed: false,
+            known,
+            wide,
+            thorough,
+            stage: Stage::Known,
+            searches: Searches::default(),
+            units: Coordinates::default(),
+            penalty: 0.0,
+            generation,
+        }
+    }
+
+    /// The level of the points wanted.
+    pub(crate) fn level(&self) -> Level {
+        if self.stage == Stage::Judge { Level::Upper } else { Level::Lower }
+    }
+
+    /// The next points; none when it is over.
+    pub(crate) fn ask(&mut self, spec: &ProblemSpec, streams: Streams, knowledge: &mut Knowledge, wanted: &mut Wanted) {
+        loop {
+            match self.stage {
+                Stage::Known if !self.known.is_empty() => {
+                    wanted.extend(self.known.iter().map(|y| [&self.solution.x[..], &y[..]].concat()));
+                }
+                Stage::Known => self.open_wide(spec, streams, knowledge),
+                Stage::Wide | Stage::Fine(_) => {
+                    let mut ground = knowledge.ground(spec, None, &self.units);
+                    ground.penalty = self.penalty;
+                    self.searches.ask(&mut ground, wanted);
+                    if wanted.is_empty() {
+                        self.close_searches(spec, streams, knowledge);
+                    }
+                }
+                Stage::Judge => wanted.push([&self.solution.x[..], &self.best.y[..]].concat()),
+                Stage::Ended => return,
+            }
+            if !wanted.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// Takes the values of the wanted points.
+    pub(crate) fn tell(
+        &mut self,
+        spec: &ProblemSpec,
+        knowledge: &mut Knowledge,
+        wanted: &Wanted,
+        answers: &Answers<'_>,
+    ) {
+        match self.stage {
+            Stage::Known => {
+                for (index, y) in std::mem::take(&mut self.known).into_iter().enumerate() {
+                    self.take_better(answer(y, answers, index), BETTER);
+                }
+            }
+            Stage::Wide | Stage::Fine(_) => {
+                let penalty = std::mem::replace(&mut knowledge.penalty, self.penalty);
+                self.searches.tell(wanted, answers, knowledge, spec, (None, &self.units));
+                knowledge.penalty = penalty;
+            }
+            Stage::Judge => {
+                if !answers.outcomes[0].is_failed() {
+                    self.exposed = true;
+                    let (x, best) = (self.solution.x.clone(), Answer { settled: true, ..self.best.clone() });
+                    self.solution = Solution::new(spec, x, best, answers.outcomes[0], answers.constraints(0));
+                }
+                self.stage = Stage::Ended;
+            }
+            Stage::Ended => {}
+        }
+    }
+
+    /// Replaces the best answer by one that is better at no loss of feasibility.
+    fn take_better(&mut self, other: Answer, margin: f64) {
+        if other.exposes(&self.best, 0.0, margin) {
+            self.best = other;
+        }
+    }
+
+    fn open_wide(&mut self, spec: &ProblemSpec, streams: Streams, knowledge: &Knowledge) {
+        self.stage = Stage::Wide;
+        self.penalty = PENALTIES[0] * knowledge.penalty;
+        self.units = Coordinates::of_box(spec.upper.dim(), &spec.lower.bounds, REGIONS.0);
+        let effort = Effort {
+            evaluations: GENERATIONS.0 * knowledge.params.population,
+            tolerance: 0.0,
+            gain: GAINS.0,
+            region: 1.0,
+        };
+        let search = |index: usize| {
+            let mut stream = streams.open(Purpose::Recheck, self.generation, index as u64);
+            let start = spec.lower.bounds.iter().map(|b| b.0 + (b.1 - b.0) * stream.uniform()).collect();
+            Follower::from_start(self.solution.x.clone(), start, effort, stream)
+        };
+        self.searches = Searches::new((0..self.wide).map(search).collect());
+    }
+
+    /// Takes what the searches found and goes on to the next local search, or to the end.
+    fn close_searches(&mut self, spec: &ProblemSpec, streams: Streams, knowledge: &Knowledge) {
+        let found: Vec<Answer> = self.searches.all().iter().filter_map(Follower::answer).cloned().collect();
+        let margin = if self.stage == Stage::Wide { BETTER } else { 0.0 };
+        let infeasible = found.iter().any(|a| a.outcome.violation > FEASIBLE);
+        found.into_iter().for_each(|a| self.take_better(a, margin));
+        let next = match self.stage {
+            Stage::Fine(index) if infeasible => index + 1,
+            Stage::Fine(_) => PENALTIES.len(),
+            _ if self.thorough || self.best.y != self.solution.answer.y => 0,
+            _ => PENALTIES.len(),
+        };
+        if let Some(factor) = PENALTIES.get(next) {
+            self.stage = Stage::Fine(next);
+            self.penalty = factor * knowledge.penalty;
+            self.units = Coordinates::of_box(spec.upper.dim(), &spec.lower.bounds, REGIONS.1);
+            let effort = Effort {
+                evaluations: GENERATIONS.1 * knowledge.params.population,
+                tolerance: 0.0,
+                gain: GAINS.1,
+                region: 1.0,
+            };
+            let stream = streams.open(Purpose::Recheck, self.generation, 100 + next as u64);
+            let search = Follower::from_answer(self.solution.x.clone(), self.best.clone(), effort, stream);
+            self.searches = Searches::new(vec![search]);
+        } else {
+            let clear = self.best.exposes(&self.solution.answer, 0.0, EXPOSED);
+            self.stage = if clear { Stage::Judge } else { Stage::Ended };
+        }
+    }
+}
