@@ -3,7 +3,7 @@
 //! The algorithms live in `bilevo-core` as a pure engine that asks for evaluations; this crate runs
 //! it. [`Solver`] takes a problem ([`source`]: a built-in name, a problem file, or Rust code) to a
 //! [`RunResult`]. Underneath, [`evaluate`] answers the engine's batches, [`run`](mod@run) is the loop,
-//! [`checkpoint`] saves and resumes, [`observe`] and [`trace`] watch.
+//! [`checkpoint`] saves and resumes, [`observe`] and [`trace`] watch, [`mod@audit`] checks the answer.
 //!
 //! ```
 //! use bilevo::{Functions, Solver};
@@ -23,7 +23,6 @@ pub mod id;
 pub mod observe;
 mod panics;
 pub mod policy;
-#[cfg(unix)]
 pub mod program;
 pub mod result;
 pub mod run;
@@ -33,6 +32,7 @@ pub mod source;
 pub mod testing;
 pub mod trace;
 
+pub use audit::{Audit, AuditOptions, Position, Verdict};
 pub use bilevo_core::batch::{Answers, Batch, Replies, check_reply};
 pub use bilevo_core::config::{Config, ConfigError};
 pub use bilevo_core::engine::{Ask, Engine, TellError};

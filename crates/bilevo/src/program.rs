@@ -4,195 +4,32 @@
 //! it exchanges with them are described in [`protocol`]; a program may also be started anew for
 //! every evaluation. Whatever a program does (hang, end, write nonsense or without end), its
 //! evaluation fails with a reason and the next one goes to a fresh process; and no process outlives
-//! the evaluator, not even if the run is killed.
+//! the evaluator, not even if the run is killed. [`serve`] is the other end of the protocol.
 //!
-//! Everything happens on the calling thread: no pipe is ever read or written in a way that could
-//! block, and every wait has a deadline.
+//! Programs need a Unix system: process groups, and pipes that can be waited for.
 
+#[cfg(not(unix))]
+mod elsewhere;
+#[cfg(unix)]
 mod guard;
+#[cfg(unix)]
 mod pattern;
+#[cfg(unix)]
 mod plan;
+#[cfg(unix)]
+mod pool;
+#[cfg(unix)]
 mod process;
 #[doc(hidden)]
 pub mod protocol;
+mod serve;
+#[cfg(unix)]
 mod template;
+#[cfg(unix)]
 mod worker;
 
-use crate::evaluate::{Evaluator, EvaluatorError};
-use bilevo_core::batch::{Batch, Replies, check_reply};
-use bilevo_core::problem::{Failure, FailureKind, Level, ProblemSpec};
-use bilevo_problems::program::{Commands, ProgramSpec};
-use guard::Guard;
-use plan::Plan;
-use process::ready;
-use protocol::Answer;
-use std::collections::VecDeque;
-use std::time::{Duration, Instant};
-use worker::{Done, Setting, Worker};
-
-/// How long programs may take to end by themselves when they are not needed any more.
-const FAREWELL: Duration = Duration::from_secs(1);
-
-/// Evaluates points by external programs.
-#[derive(Debug)]
-pub struct Program {
-    spec: ProgramSpec,
-    plans: Vec<Plan>,
-    workers: Vec<Vec<Worker>>,
-    answers: Vec<Option<Result<Answer, Failure>>>,
-    failures_in_a_row: u32,
-    guard: Guard,
-}
-
-impl Program {
-    /// An evaluator with at most `jobs` processes for each command; 0 means one for each processor.
-    /// They are started when they are needed.
-    ///
-    /// # Errors
-    /// The description makes no sense.
-    pub fn new(spec: ProgramSpec, jobs: usize) -> Result<Self, EvaluatorError> {
-        let refused = |message: String| EvaluatorError::new(format!("`{}`: {message}", spec.problem.name));
-        spec.check().map_err(|error| refused(error.to_string()))?;
-        let levels = match spec.commands {
-            Commands::Both(_) => &[Level::Upper][..],
-            Commands::Each { .. } => &[Level::Upper, Level::Lower],
-        };
-        let plans =
-            levels.iter().map(|&level| Plan::new(&spec, level)).collect::<Result<Vec<_>, _>>().map_err(refused)?;
-        let guard = Guard::start(plans.iter().any(Plan::needs_folder))
-            .map_err(|error| refused(format!("no watcher could be started for its programs: {error}")))?;
-        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-        let jobs = if jobs == 0 { processors() } else { jobs };
-        let workers = plans.iter().map(|_| (0..jobs).map(|_| Worker::default()).collect()).collect();
-        Ok(Program { spec, plans, workers, answers: Vec::new(), failures_in_a_row: 0, guard })
-    }
-
-    /// Lets the pool of the batch's level answer all its points.
-    fn work(&mut self, batch: &Batch) -> Result<(), EvaluatorError> {
-        let pool = if batch.level() == Level::Lower { self.plans.len() - 1 } else { 0 };
-        let (plan, workers) = (&self.plans[pool], &mut self.workers[pool]);
-        let mut setting = Setting { spec: &self.spec, plan, batch, guard: &mut self.guard };
-        let mut queue = cut(batch.len(), plan.batch(), workers.len());
-        let cannot_start = |error: std::io::Error| {
-            let (program, folder) = (plan.program.display(), self.spec.folder.display());
-            EvaluatorError::new(format!(
-                "`{program}` could not be started: {error}\nhint: a name with a slash is relative to `{folder}`, others are looked for in PATH"
-            ))
-        };
-        loop {
-            for worker in workers.iter_mut().filter(|worker| !worker.is_busy()) {
-                let Some(points) = queue.pop_front() else { break };
-                worker.begin(points, &mut setting).map_err(cannot_start)?;
-            }
-            if workers.iter().all(|worker| !worker.is_busy()) {
-                return Ok(());
-            }
-            for index in wait(workers) {
-                let Some(done) = workers[index].advance(&mut setting).map_err(cannot_start)? else { continue };
-                let latest = settle(done, &mut queue, &mut self.answers);
-                self.failures_in_a_row =
-                    count_failures(&self.spec, batch, &self.answers, &latest, self.failures_in_a_row)?;
-            }
-        }
-    }
-}
-
-impl Evaluator for Program {
-    fn spec(&self) -> &ProblemSpec {
-        &self.spec.problem
-    }
-
-    fn evaluate(&mut self, batch: &Batch, replies: &mut Replies) -> Result<(), EvaluatorError> {
-        self.answers.clear();
-        self.answers.resize(batch.len(), None);
-        if let Err(error) = self.work(batch) {
-            // Whoever is still busy would answer the wrong question next time.
-            self.workers.iter_mut().flatten().for_each(|worker| worker.dismiss(&mut self.guard));
-            return Err(error);
-        }
-        for answer in self.answers.drain(..) {
-            match answer {
-                Some(Ok(answer)) => replies.push(&self.spec.problem, answer.value, &answer.constraints),
-                Some(Err(failure)) => replies.push_failure(failure),
-                None => replies.push_failure(Failure::new(FailureKind::Error, "the evaluation was not made")),
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        let end = Instant::now() + FAREWELL;
-        self.workers.iter_mut().flatten().for_each(Worker::hang_up);
-        for worker in self.workers.iter_mut().flatten() {
-            worker.end(end.saturating_duration_since(Instant::now()), &mut self.guard);
-        }
-    }
-}
-
-/// Cuts the points 0 .. `points` into requests of at most `batch`, so that every worker has one.
-fn cut(points: usize, batch: usize, workers: usize) -> VecDeque<Vec<usize>> {
-    let size = points.div_ceil(workers.max(1)).clamp(1, batch.max(1));
-    (0..points).step_by(size).map(|start| (start..points.min(start + size)).collect()).collect()
-}
-
-/// Waits until something happens to a busy worker; the ones to look at.
-fn wait(workers: &[Worker]) -> Vec<usize> {
-    let mut interests = Vec::new();
-    let mut owners = Vec::new();
-    for (index, worker) in workers.iter().enumerate() {
-        worker.interests(&mut interests);
-        owners.resize(interests.len(), index);
-    }
-    let deadline = workers.iter().filter_map(Worker::deadline).min().unwrap_or_else(Instant::now);
-    let patience = workers.iter().map(Worker::patience).min().unwrap_or_default();
-    ready(&mut interests, deadline.saturating_duration_since(Instant::now()).min(patience));
-    let now = Instant::now();
-    let happened = |index: usize, worker: &Worker| {
-        let event = owners.iter().zip(&interests).any(|(owner, fd)| *owner == index && !fd.revents().is_empty());
-        event || worker.patience() < Duration::MAX || worker.deadline().is_some_and(|deadline| now >= deadline)
-    };
-    workers.iter().enumerate().filter(|(index, worker)| happened(*index, worker)).map(|(index, _)| index).collect()
-}
-
-/// Keeps the answers of a job and returns its points. If several points failed together, they are
-/// asked for again one by one, so that a bad one does not take the others with it.
-fn settle(done: Done, queue: &mut VecDeque<Vec<usize>>, answers: &mut [Option<Result<Answer, Failure>>]) -> Vec<usize> {
-    match done.answers {
-        Ok(all) => done.points.iter().zip(all).for_each(|(&point, answer)| answers[point] = Some(answer)),
-        Err(_) if done.points.len() > 1 => {
-            done.points.iter().rev().for_each(|&point| queue.push_front(vec![point]));
-            return Vec::new();
-        }
-        Err(failure) => done.points.iter().for_each(|&point| answers[point] = Some(Err(failure.clone()))),
-    }
-    done.points
-}
-
-/// Failures in a row after the latest answers.
-///
-/// # Errors
-/// There are too many.
-fn count_failures(
-    spec: &ProgramSpec,
-    batch: &Batch,
-    answers: &[Option<Result<Answer, Failure>>],
-    latest: &[usize],
-    mut in_a_row: u32,
-) -> Result<u32, EvaluatorError> {
-    for answer in latest.iter().filter_map(|&point| answers[point].as_ref()) {
-        let checked = match answer {
-            Ok(answer) => check_reply(&spec.problem, batch.level(), answer.value, &answer.constraints).map(drop),
-            Err(failure) => Err(failure.clone()),
-        };
-        in_a_row = if checked.is_ok() { 0 } else { in_a_row + 1 };
-        if let (Err(failure), true) = (checked, in_a_row >= spec.max_failures) {
-            return Err(EvaluatorError::new(format!(
-                "{in_a_row} evaluations of `{}` failed one after the other, the last one with: {failure}\nhint: mend the program, or raise `max_failures` in the problem file",
-                spec.problem.name
-            )));
-        }
-    }
-    Ok(in_a_row)
-}
+#[cfg(not(unix))]
+pub use elsewhere::Program;
+#[cfg(unix)]
+pub use pool::Program;
+pub use serve::{ServeError, serve};

@@ -1,9 +1,10 @@
 //! The result of a run: what the engine found and what that took, as one object that `bilevo solve
 //! --format json` prints, stores keep, and tables are made of.
 
+use crate::audit::Audit;
 use crate::id::RunId;
 use bilevo_core::Engine;
-use bilevo_core::record::{Accuracy, Evaluations, LowerSearches, StopReason};
+use bilevo_core::record::{Accuracy, Evaluations, LowerSearches, Solution, StopReason};
 use serde::{Deserialize, Serialize, Serializer};
 
 /// How a run ended; one `snake_case` word in JSON.
@@ -81,6 +82,12 @@ pub struct RunResult {
     pub seconds: f64,
     /// Wall time of the trainings within it.
     pub training_seconds: f64,
+    /// The check of the follower's answer; null unless asked for.
+    #[serde(default)]
+    pub audit: Option<Audit>,
+    /// What a reader should know before using the solution.
+    #[serde(default)]
+    pub warnings: Vec<String>,
     /// Why the last checkpoint could not be written, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub save_error: Option<String>,
@@ -127,7 +134,29 @@ impl RunResult {
             generations: summary.generations,
             seconds: 0.0,
             training_seconds: 0.0,
+            audit: None,
+            warnings: Vec::new(),
             save_error: None,
         }
+    }
+
+    /// The solution; none if the run ended before its first generation did.
+    pub fn solution(&self) -> Option<Solution> {
+        Some(Solution {
+            x: self.x.clone()?,
+            y: self.y.clone()?,
+            upper_value: self.upper_value?,
+            lower_value: self.lower_value?,
+            upper_violation: self.upper_violation?,
+            lower_violation: self.lower_violation?,
+        })
+    }
+
+    /// Adds the finding of an audit; one that did not pass is a warning.
+    pub(crate) fn audited(&mut self, audit: Audit) {
+        if !audit.passed() {
+            self.warnings.push(format!("audit: {}", audit.words));
+        }
+        self.audit = Some(audit);
     }
 }

@@ -8,10 +8,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use crate::audit::{AuditOptions, audit};
 use crate::checkpoint::Checkpoint;
 use crate::observe::Observer;
 use crate::policy::FailurePolicy;
-use crate::result::RunResult;
+use crate::result::{RunResult, Status};
 use crate::run::{Run, RunError, RunOptions, Saving};
 use crate::source::Source;
 use bilevo_core::config::Config;
@@ -32,6 +33,7 @@ pub struct Solver<'a> {
     resume: Option<Checkpoint>,
     jobs: usize,
     options: RunOptions,
+    audit: Option<AuditOptions>,
     observers: Vec<&'a mut dyn Observer>,
 }
 
@@ -47,6 +49,7 @@ impl<'a> Solver<'a> {
             resume: None,
             jobs: 1,
             options: RunOptions::default(),
+            audit: None,
             observers: Vec::new(),
         }
     }
@@ -128,6 +131,13 @@ impl<'a> Solver<'a> {
         self
     }
 
+    /// Checks the follower's answer when the run has ended ([`mod@crate::audit`]). Seed and stop flag
+    /// are those of the run.
+    pub fn audit(mut self, options: AuditOptions) -> Self {
+        self.audit = Some(options);
+        self
+    }
+
     /// Somebody who is told what happens.
     pub fn observer(mut self, observer: &'a mut dyn Observer) -> Self {
         self.observers.push(observer);
@@ -148,7 +158,7 @@ impl<'a> Solver<'a> {
     /// # Errors
     /// As for [`Solver::run`].
     pub fn ready(self) -> Result<Ready<'a>, RunError> {
-        let Solver { source, method, config, settings, seed, resume, jobs, options, .. } = self;
+        let Solver { source, method, config, settings, seed, resume, jobs, options, audit, .. } = self;
         let run = match resume {
             Some(checkpoint) => resumed(source, checkpoint, &settings)?,
             None => {
@@ -160,7 +170,7 @@ impl<'a> Solver<'a> {
                 Run::new(engine, method).of_source(source.place(), source.hash())
             }
         };
-        Ok(Ready { run, source, jobs, options })
+        Ok(Ready { run, source, jobs, options, audit })
     }
 }
 
@@ -198,6 +208,7 @@ pub struct Ready<'a> {
     pub run: Run,
     /// How it is conducted.
     pub options: RunOptions,
+    audit: Option<AuditOptions>,
     source: &'a dyn Source,
     jobs: usize,
 }
@@ -209,6 +220,14 @@ impl Ready<'_> {
     /// See [`RunError`].
     pub fn go(&mut self, observers: &mut [&mut dyn Observer]) -> Result<RunResult, RunError> {
         let mut evaluator = self.source.evaluator(self.jobs)?;
-        self.run.go(&mut *evaluator, &self.options, observers)
+        let mut result = self.run.go(&mut *evaluator, &self.options, observers)?;
+        if let (Some(wanted), Some(solution)) = (&self.audit, result.solution())
+            && result.stop != Status::Interrupted
+        {
+            let (seed, stop) = (self.run.engine().seed(), Arc::clone(&self.options.stop));
+            let options = AuditOptions { seed, stop, ..wanted.clone() };
+            result.audited(audit(&mut *evaluator, &solution, &options));
+        }
+        Ok(result)
     }
 }

@@ -4,7 +4,7 @@
 use bilevo::audit::{Audit, AuditOptions, Position, Verdict, audit};
 use bilevo::problems::problem;
 use bilevo::record::Solution;
-use bilevo::{BilevelProblem, Direction, Failure, Level, LevelSpec, ProblemSpec, Serial};
+use bilevo::{BilevelProblem, Direction, Failure, Level, LevelSpec, ProblemSpec, RunResult, Serial, Solver};
 use std::sync::atomic::Ordering;
 
 /// A problem of closures.
@@ -201,4 +201,26 @@ fn the_budget_is_kept_and_the_same_seed_gives_the_same_finding() {
     // A batch is finished, and half of the budget may go to ties.
     assert!(once.evaluations.lower < 500, "{once:?}");
     assert_eq!(once, audit(&mut Serial::new(&*smd), &at, &options));
+}
+
+#[test]
+fn a_run_can_be_audited() {
+    let smd = problem("smd1", None).unwrap();
+    let named = bilevo::source::Named::new(smd, "smd1", "");
+    let audited = |config: &[(&str, &str)]| {
+        let solver = Solver::new(&named).method("bl-cma-es").seed(1);
+        let solver = config.iter().fold(solver, |solver, (path, value)| solver.set(*path, value));
+        solver.audit(AuditOptions::default()).run().unwrap()
+    };
+    let good = audited(&[]);
+    assert!(good.audit.as_ref().is_some_and(Audit::passed) && good.warnings.is_empty(), "{good:?}");
+    // One generation each leaves the follower far from its best answer.
+    let hasty = [("lower.max_generations", "1"), ("refine.max_generations", "1"), ("stop.max_upper_evals", "1")];
+    let poor = audited(&hasty);
+    assert!(poor.audit.as_ref().is_some_and(|audit| audit.verdict == Verdict::BetterAnswer), "{poor:?}");
+    assert!(poor.warnings[0].starts_with("audit: the follower has a better answer"), "{:?}", poor.warnings);
+    let counts = poor.audit.as_ref().unwrap().evaluations;
+    assert!(counts.lower > poor.evaluations.lower, "counted apart: {counts:?}");
+    let json = serde_json::to_string(&poor).unwrap();
+    assert_eq!(serde_json::from_str::<RunResult>(&json).unwrap(), poor);
 }

@@ -9,6 +9,7 @@ mod list;
 mod man;
 mod plot;
 mod reproduce;
+mod serve_problem;
 mod solve;
 mod solve_files;
 mod solve_text;
@@ -25,6 +26,7 @@ pub(crate) enum Command {
     Explain(explain::Args),
     Experiment(Box<experiment::Args>),
     Reproduce(reproduce::Args),
+    ServeProblem(serve_problem::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -38,6 +40,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Explain(args) => explain::run(&args),
         Command::Experiment(args) => experiment::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
+        Command::ServeProblem(args) => serve_problem::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }

@@ -126,7 +126,7 @@ impl PointReply {
 }
 
 /// Longest message taken over from a program.
-const MESSAGE: usize = 2000;
+pub(super) const MESSAGE: usize = 2000;
 
 fn parse(line: &[u8]) -> Result<Reply, Failure> {
     let parsed = serde_json::from_slice(line).or_else(|error| {
