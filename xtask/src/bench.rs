@@ -16,13 +16,18 @@ struct Section {
     measure: fn(&Bench) -> Result<Vec<Figure>, String>,
 }
 
-const SECTIONS: [Section; 6] = [
+const SECTIONS: [Section; 7] = [
     Section {
         name: "engine",
         title: "Whole engine, objective included: instructions for each lower evaluation",
         measure: engine,
     },
     Section { name: "kernels", title: "Kernels: instructions for each call", measure: kernels },
+    Section {
+        name: "expressions",
+        title: "SMD1 read from a problem file against SMD1 in Rust, evaluations alone",
+        measure: expressions,
+    },
     Section {
         name: "training",
         title: "One training of the ranking network, 100 epochs: median time",
@@ -163,6 +168,22 @@ fn kernels(bench: &Bench) -> Result<Vec<Figure>, String> {
             let counted = bench.instructions(&format!("kernel {kernel} {n} {{}}"), calls, "calls")?;
             figures.push(Figure::new(format!("{kernel}, n = {n}"), counted, "instructions"));
         }
+    }
+    Ok(figures)
+}
+
+fn expressions(bench: &Bench) -> Result<Vec<Figure>, String> {
+    const CALLS: u64 = 20_000;
+    let mut figures = Vec::new();
+    for dims in ["2 3", "10 10", "20 20"] {
+        let shown = format!("smd1 {}", dims.replace(' ', "+"));
+        let args = |form: &str, calls: &str| format!("evaluate {form} {dims} {calls}");
+        let seconds = |form: &str| bench.best(&args(form, "1000000"), "seconds", 3);
+        let ratio = Some(seconds("file")? / seconds("rust")?);
+        figures.push(Figure::new(format!("{shown}, time"), ratio, "times slower").target(Target::AtMost(3.0)));
+        let counted = |form: &str| bench.instructions(&args(form, "{}"), CALLS, "calls");
+        let ratio = counted("file")?.zip(counted("rust")?).map(|(file, rust)| file / rust);
+        figures.push(Figure::new(format!("{shown}, instructions"), ratio, "times more"));
     }
     Ok(figures)
 }

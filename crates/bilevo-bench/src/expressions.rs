@@ -3,7 +3,7 @@
 use crate::Said;
 use anyhow::{Result, bail};
 use bilevo::problems::file::{self, ProblemFile};
-use bilevo::{BilevelProblem, Level, problems};
+use bilevo::{Level, problems};
 use std::hint::black_box;
 use std::time::Instant;
 

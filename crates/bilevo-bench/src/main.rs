@@ -20,9 +20,7 @@ fn main() -> Result<()> {
             runs::engine(method, problem, (number(m)?, number(n)?), number(upper_evals)? as u64)?
         }
         ["solve", method, problem, seeds] => runs::solve(method, problem, number(seeds)? as u64)?,
-        ["evaluate", form, m, n, calls] => {
-            expressions::evaluate(form, (number(m)?, number(n)?), number(calls)?)?
-        }
+        ["evaluate", form, m, n, calls] => expressions::evaluate(form, (number(m)?, number(n)?), number(calls)?)?,
         ["threads"] => runs::threads()?,
         ["kernel", kernel, n, calls] => kernels::kernel(kernel, number(n)?, number(calls)?)?,
         ["train", m, n, hidden, pool, times] => {
