@@ -21,6 +21,8 @@ pub(crate) enum Exit {
     Done,
     /// The optimum is known and was not reached.
     TargetMissed,
+    /// A file that was to be checked has mistakes, which have been told.
+    Mistakes,
     /// By Ctrl-C; the run was saved.
     Interrupted,
 }
@@ -37,6 +39,7 @@ fn main() -> ExitCode {
     match commands::run(cli.command) {
         Ok(Exit::Done) => ExitCode::SUCCESS,
         Ok(Exit::TargetMissed) => ExitCode::from(1),
+        Ok(Exit::Mistakes) => ExitCode::from(2),
         Ok(Exit::Interrupted) => ExitCode::from(130),
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {

@@ -11,7 +11,8 @@ pub(crate) const DIM: Style = Style::new().dimmed();
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
 /// Style of what needs a second look.
 pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
-const BAD: Style = AnsiColor::Red.on_default().bold();
+/// Style of mistakes.
+pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 
 /// stdout, without colours unless it is a terminal that wants them.
 pub(crate) fn stdout() -> impl Write {

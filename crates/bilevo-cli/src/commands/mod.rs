@@ -1,5 +1,6 @@
 //! The commands, one file each: its arguments as typed, what they mean, and what is done.
 
+mod check;
 mod completions;
 mod eval;
 mod experiment;
@@ -7,6 +8,7 @@ mod explain;
 mod interrupt;
 mod list;
 mod man;
+mod new;
 mod plot;
 mod reproduce;
 mod serve_problem;
@@ -24,6 +26,8 @@ pub(crate) enum Command {
     Eval(eval::Args),
     List(list::Args),
     Explain(explain::Args),
+    New(new::Args),
+    Check(check::Args),
     Experiment(Box<experiment::Args>),
     Reproduce(reproduce::Args),
     ServeProblem(serve_problem::Args),
@@ -38,6 +42,8 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Eval(args) => eval::run(&args),
         Command::List(args) => list::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::New(args) => new::run(&args),
+        Command::Check(args) => check::run(&args),
         Command::Experiment(args) => experiment::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
         Command::ServeProblem(args) => serve_problem::run(&args),

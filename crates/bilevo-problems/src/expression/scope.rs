@@ -87,7 +87,9 @@ impl Scope {
             return ExpressionError { follows: true, ..error };
         }
         let known = self.symbols.keys().map(String::as_str).chain(indices.iter().copied()).chain(["pi", "e"]);
-        let near = nearest(name, known.clone());
+        // Of names of a letter or two, any is a slip away from any other.
+        let alike = |near: &String| near.len().min(name.len()) > 2 || near.chars().any(|c| name.contains(c));
+        let near = nearest(name, known.clone()).filter(alike);
         let error = ExpressionError::new(span.clone(), format!("unknown name `{name}`{}", did_you_mean(&near)));
         match near {
             Some(near) => error.hint(format!("replace it by `{near}`, or declare `{name}`")),

@@ -149,6 +149,7 @@ fn mistakes_are_named_with_their_place() {
     for (text, expected) in [
         ("", "0..0 a number, a name or `(` is missing before the end of the expression"),
         ("2 * sped", "4..8 unknown name `sped`; did you mean `speed`?"),
+        ("2 * q", "4..5 unknown name `q` (at byte 4) hint: known names: `speed`, `x`, `y`, `pi`, `e`"),
         ("x + ", "4..4 a number, a name or `(` is missing before the end"),
         ("2x", "1..2 `x` is not expected here (at byte 1) hint: an operator is missing"),
         ("(x + 1", "0..1 this bracket is never closed"),

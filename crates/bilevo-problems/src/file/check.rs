@@ -1,7 +1,8 @@
 //! `bilevo check`: mistakes that a file can be read with, found before a run.
 //!
 //! First what the expressions depend on (no evaluation needed), then what sampled points show.
-//! Nothing here is certain: these are warnings. The same file always gives the same ones.
+//! Most of it is not certain: these are warnings. An objective without a single value is an error.
+//! The same file always gives the same ones.
 
 mod directions;
 mod samples;
@@ -63,12 +64,20 @@ struct Remarks<'f> {
 
 impl Remarks<'_> {
     fn warn(&mut self, part: Part, message: impl Into<String>, hint: impl Into<String>) {
+        self.say(Severity::Warning, part, message, hint);
+    }
+
+    fn say(&mut self, severity: Severity, part: Part, message: impl Into<String>, hint: impl Into<String>) {
         let (document, place) = match self.subject {
             Subject::Program(_, origin) => (&origin.document, &origin.place),
             Subject::Expressions(problem) => (&problem.document, place_of(problem, part)),
         };
         let hint = Some(hint.into()).filter(|hint| !hint.is_empty());
-        self.found.push(document.diagnostic(Severity::Warning, place.span.clone(), &place.field, message, hint));
+        let remark = document.diagnostic(severity, place.span.clone(), &place.field, message, hint);
+        // A program that cannot be started fails at both levels, for the same reason.
+        if !self.found.contains(&remark) {
+            self.found.push(remark);
+        }
     }
 
     /// A warning about a variable, counted over both levels.

@@ -4,7 +4,7 @@ use super::diagnostic::{Document, FileError, Severity};
 use super::{ProblemFile, parse};
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Largest problem file, in bytes.
 pub const MAX_FILE: usize = 1_000_000;
@@ -23,7 +23,10 @@ pub fn read(path: &Path) -> Result<ProblemFile, FileError> {
         let diagnostic = document.diagnostic(Severity::Error, 0..0, "", format!("cannot be read: {reason}"), hint);
         FileError { diagnostics: vec![diagnostic] }
     })?;
-    let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+    let folder = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent.to_path_buf(),
+        _ => PathBuf::from("."),
+    };
     let mut file = parse(&name, &text, &mut |table| text_of(&folder.join(table), MAX_TABLE))?;
     if let ProblemFile::Program { spec, .. } = &mut file {
         spec.folder = folder;

@@ -3,6 +3,7 @@
 
 use super::{Evaluate, Part, Remarks};
 use crate::file::check::Subject;
+use crate::file::diagnostic::Severity;
 use bilevo_core::problem::{BilevelProblem, Level, LevelSpec, ProblemSpec};
 use bilevo_core::rng::{Purpose, Stream, Streams};
 
@@ -156,12 +157,20 @@ impl Tally {
 
     fn not_finite(&self, level: Level, remarks: &mut Remarks) {
         if let Some(((x, y), reason)) = &self.first_failed {
-            let message = format!("{reason} at {} of {} sampled points", self.failed, self.points);
-            let hint = format!(
-                "for example at {}; make the box smaller, or guard the expression with `if` or `max`",
-                remarks.point(x, y)
-            );
-            remarks.warn(Part::Objective(level), message, hint);
+            let at = remarks.point(x, y);
+            // Reasons may bring a hint of their own.
+            let (reason, hint) = reason.split_once("\nhint: ").unwrap_or((reason, ""));
+            let hint = if hint.is_empty() { String::new() } else { format!("{hint}; ") };
+            if self.failed == self.points {
+                let message = format!("{reason}, and no other of the sampled points has a value either");
+                remarks.say(Severity::Error, Part::Objective(level), message, format!("{hint}this was at {at}"));
+            } else {
+                let message = format!("{reason} at {} of {} sampled points", self.failed, self.points);
+                let hint = format!(
+                    "{hint}for example at {at}; make the box smaller, or guard the expression with `if` or `max`"
+                );
+                remarks.warn(Part::Objective(level), message, hint);
+            }
         }
         for (number, tally) in self.constraints.iter().enumerate() {
             let Some((x, y)) = &tally.first_not_finite else { continue };

@@ -1,0 +1,235 @@
+//! `bilevo check FILE`: mistakes before a run, and what a run will cost.
+
+use crate::args::Format;
+use crate::output::{self, BAD, WARN, counted, grouped, short};
+use crate::{Exit, table};
+use bilevo::problems::file::{self, Diagnostic, ProblemFile, Severity};
+use bilevo::program::Program;
+use bilevo::{Batch, BilevelProblem, Budget, Evaluator, Failure, Level, ProblemSpec, Replies};
+use serde::Serialize;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Find mistakes in a problem file before a run
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Exit codes: 0 nothing wrong, perhaps with warnings; 2 the file cannot be used.")]
+pub(crate) struct Args {
+    /// A problem file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Text for people, JSON for programs
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Serialize)]
+struct Report {
+    file: String,
+    errors: usize,
+    warnings: usize,
+    remarks: Vec<Diagnostic>,
+    problem: Option<About>,
+}
+
+/// The problem, if the file could be read.
+#[derive(Serialize)]
+struct About {
+    name: String,
+    upper: Size,
+    lower: Size,
+    /// Seconds of one evaluation.
+    upper_seconds: f64,
+    lower_seconds: f64,
+    /// What the budgets of this size allow.
+    max_upper_evals: u64,
+    max_lower_evals: u64,
+    /// How long so many evaluations take, without the method's own time.
+    max_seconds: f64,
+}
+
+#[derive(Serialize)]
+struct Size {
+    variables: usize,
+    inequalities: usize,
+    equalities: usize,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+    let (remarks, problem) = match file::read(&args.file) {
+        Err(error) => (error.diagnostics, None),
+        Ok(file) => {
+            let (remarks, about) = examine(&file)?;
+            (remarks, Some(about))
+        }
+    };
+    let count = |severity| remarks.iter().filter(|remark| remark.severity == severity).count();
+    let report = Report {
+        file: args.file.display().to_string(),
+        errors: count(Severity::Error),
+        warnings: count(Severity::Warning),
+        remarks,
+        problem,
+    };
+    match args.format {
+        Format::Json => output::json(&report)?,
+        Format::Text => text(&report)?,
+    }
+    Ok(if report.errors > 0 { Exit::Mistakes } else { Exit::Done })
+}
+
+/// Remarks about a file that could be read, and what its evaluations cost.
+fn examine(file: &ProblemFile) -> anyhow::Result<(Vec<Diagnostic>, About)> {
+    let spec = file.spec();
+    let mut clock = Clock::default();
+    let remarks = match file {
+        ProblemFile::Expressions(problem) => {
+            clock.measure(problem);
+            file::check(file, &mut |level, x, y, constraints| problem.evaluate(level, x, y, constraints))
+        }
+        ProblemFile::Program { spec, .. } => {
+            let mut program = Program::new(spec.clone(), 1)?;
+            file::check(file, &mut |level, x, y, constraints| {
+                let start = Instant::now();
+                let answer = ask(&mut program, &spec.problem, level, x, y, constraints);
+                clock.add(level, start.elapsed());
+                answer
+            })
+        }
+    };
+    Ok((remarks, About::new(spec, &clock)))
+}
+
+/// One evaluation by a program.
+fn ask(
+    program: &mut Program,
+    spec: &ProblemSpec,
+    level: Level,
+    x: &[f64],
+    y: &[f64],
+    constraints: &mut Vec<f64>,
+) -> Result<f64, Failure> {
+    let failed = |reason: String| Failure::from(reason);
+    let batch = Batch::from_points(spec, level, [(x, y)]).map_err(|error| failed(error.to_string()))?;
+    let mut replies = Replies::default();
+    program.evaluate(&batch, &mut replies).map_err(|error| failed(error.to_string()))?;
+    if let Some((_, failure)) = replies.failures().first() {
+        return Err(failure.clone());
+    }
+    constraints.extend_from_slice(replies.constraints(0));
+    let value = replies.outcomes().first().map_or(f64::NAN, |outcome| outcome.value);
+    Ok(spec.level(level).direction.flip(value))
+}
+
+/// Time of evaluations, upper and lower.
+#[derive(Default)]
+struct Clock {
+    time: [Duration; 2],
+    count: [u32; 2],
+}
+
+impl Clock {
+    fn add(&mut self, level: Level, time: Duration) {
+        let level = usize::from(level == Level::Lower);
+        self.time[level] += time;
+        self.count[level] += 1;
+    }
+
+    /// Evaluates the centre of the boxes for a few milliseconds.
+    fn measure(&mut self, problem: &impl BilevelProblem) {
+        const ROUNDS: u32 = 64;
+        let centre = |level: Level| -> Vec<f64> {
+            problem.spec().level(level).bounds.iter().map(|(low, high)| low + (high - low) / 2.0).collect()
+        };
+        let (x, y) = (centre(Level::Upper), centre(Level::Lower));
+        let mut constraints = Vec::new();
+        for level in [Level::Upper, Level::Lower] {
+            // The first evaluations pay for memory.
+            let _ = problem.evaluate(level, &x, &y, &mut constraints);
+            let start = Instant::now();
+            let mut rounds = 0;
+            while rounds == 0 || (start.elapsed() < Duration::from_millis(5) && rounds < 1_000_000) {
+                for _ in 0..ROUNDS {
+                    constraints.clear();
+                    let _ = std::hint::black_box(problem.evaluate(level, &x, &y, &mut constraints));
+                }
+                rounds += ROUNDS;
+            }
+            self.time[usize::from(level == Level::Lower)] = start.elapsed();
+            self.count[usize::from(level == Level::Lower)] = rounds;
+        }
+    }
+
+    fn seconds(&self) -> [f64; 2] {
+        [0, 1].map(|level| self.time[level].as_secs_f64() / f64::from(self.count[level].max(1)))
+    }
+}
+
+impl About {
+    fn new(spec: &ProblemSpec, clock: &Clock) -> Self {
+        let budget = spec.budget.unwrap_or_else(|| Budget::for_dim(spec.upper.dim() + spec.lower.dim()));
+        let size = |level: Level| {
+            let level = spec.level(level);
+            Size { variables: level.dim(), inequalities: level.inequalities, equalities: level.equalities }
+        };
+        let [upper_seconds, lower_seconds] = clock.seconds();
+        let max_upper_evals = budget.upper_evals;
+        let max_lower_evals = budget.upper_evals.saturating_mul(budget.lower_evals);
+        About {
+            name: spec.name.clone(),
+            upper: size(Level::Upper),
+            lower: size(Level::Lower),
+            upper_seconds,
+            lower_seconds,
+            max_upper_evals,
+            max_lower_evals,
+            max_seconds: max_upper_evals as f64 * upper_seconds + max_lower_evals as f64 * lower_seconds,
+        }
+    }
+}
+
+fn text(report: &Report) -> anyhow::Result<()> {
+    let mut out = output::stdout();
+    for remark in &report.remarks {
+        match remark.severity {
+            Severity::Error => writeln!(out, "{BAD}error{BAD:#}: {remark}")?,
+            Severity::Warning => writeln!(out, "{WARN}warning{WARN:#}: {remark}")?,
+        }
+        writeln!(out)?;
+    }
+    if let Some(about) = &report.problem {
+        table::heading(&mut out, &about.name)?;
+        for (name, size) in [("upper", &about.upper), ("lower", &about.lower)] {
+            let constraints = size.inequalities + size.equalities;
+            let equalities = match size.equalities {
+                0 => String::new(),
+                n => format!(", of which {}", counted(n as u64, "equation")),
+            };
+            let variables = counted(size.variables as u64, "variable");
+            let line = format!("{variables}, {}{equalities}", counted(constraints as u64, "constraint"));
+            table::line(&mut out, name, line)?;
+        }
+        let each = [about.upper_seconds, about.lower_seconds].map(time);
+        table::line(&mut out, "evaluation", format!("about {} at the upper level, {} at the lower", each[0], each[1]))?;
+        let (upper, lower) = (grouped(about.max_upper_evals), grouped(about.max_lower_evals));
+        let most = format!("at most {upper} upper and {lower} lower evaluations by the published budgets: ");
+        table::line(&mut out, "run", format!("{most}{}, besides the method's own time", time(about.max_seconds)))?;
+    }
+    let (errors, warnings) = (counted(report.errors as u64, "error"), counted(report.warnings as u64, "warning"));
+    writeln!(out, "{}: {errors}, {warnings}", report.file)?;
+    out.flush()?;
+    Ok(())
+}
+
+/// A time for people.
+fn time(seconds: f64) -> String {
+    let (value, unit) = match seconds {
+        s if s < 1e-6 => (s * 1e9, "ns"),
+        s if s < 1e-3 => (s * 1e6, "µs"),
+        s if s < 1.0 => (s * 1e3, "ms"),
+        s if s < 120.0 => (s, "s"),
+        s if s < 7200.0 => (s / 60.0, "min"),
+        s => (s / 3600.0, "h"),
+    };
+    format!("{} {unit}", short((value * 10.0).round() / 10.0))
+}

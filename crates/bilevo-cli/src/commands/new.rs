@@ -1,0 +1,100 @@
+//! `bilevo new NAME`: a commented problem file to start from.
+
+use crate::{Exit, output};
+use anyhow::{Context, bail};
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// Write a commented problem file to start from
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// The problem's name, or the file to write
+    #[arg(value_name = "NAME")]
+    name: PathBuf,
+    /// What to start from
+    #[arg(long, value_enum, default_value_t)]
+    template: Template,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Template {
+    /// A little of everything
+    #[default]
+    Empty,
+    /// The toll of a bridge: one variable at each level
+    Toll,
+    /// A tax on pollution: parameters, definitions, constraints at both levels
+    Tax,
+    /// Two firms, one after the other: lists, bounds and best known values in closed form
+    Stackelberg,
+    /// A program of your own evaluates: the file and a Python script
+    Program,
+}
+
+impl Template {
+    /// The files, by the ending of their names.
+    fn files(self) -> Vec<(&'static str, &'static str)> {
+        match self {
+            Template::Empty => vec![("toml", include_str!("new/empty.toml"))],
+            Template::Toll => vec![("toml", include_str!("../../../../examples/toll.toml"))],
+            Template::Tax => vec![("toml", include_str!("../../../../examples/tax.toml"))],
+            Template::Stackelberg => vec![("toml", include_str!("../../../../examples/stackelberg.toml"))],
+            Template::Program => {
+                vec![("toml", include_str!("new/program.toml")), ("py", include_str!("new/program.py"))]
+            }
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+    let path = match args.name.extension() {
+        Some(ending) if ending == "toml" => args.name.clone(),
+        _ => PathBuf::from(format!("{}.toml", args.name.display())),
+    };
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    if stem.is_empty() || stem.chars().any(|c| c.is_control() || "\"\\".contains(c)) {
+        bail!("`{}` is no name for a problem\nhint: letters, digits, `-` and `_`", args.name.display());
+    }
+    let files: Vec<(PathBuf, String)> = args
+        .template
+        .files()
+        .into_iter()
+        .map(|(ending, text)| (path.with_extension(ending), named(text, &stem)))
+        .collect();
+    if let Some((there, _)) = files.iter().find(|(file, _)| file.symlink_metadata().is_ok()) {
+        bail!(exists(there));
+    }
+    for (file, text) in &files {
+        write(file, text)?;
+        output::say(format_args!("wrote {}", file.display()));
+    }
+    let shown = path.display();
+    output::say(format_args!("next: `bilevo check {shown}`, then `bilevo solve {shown}`"));
+    Ok(Exit::Done)
+}
+
+/// The template with the problem's own name.
+fn named(text: &str, stem: &str) -> String {
+    let line = |line: &str| match line.starts_with("name = ") {
+        true => format!("name = \"{stem}\"\n"),
+        false => format!("{}\n", line.replace("\"program.py\"", &format!("\"{stem}.py\""))),
+    };
+    text.lines().map(line).collect()
+}
+
+/// Writes a file that must not exist yet.
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    let file = OpenOptions::new().write(true).create_new(true).open(path);
+    let mut file = match file {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => bail!(exists(path)),
+        file => file.with_context(|| {
+            format!("cannot write `{}`\nhint: choose a folder that exists and may be written to", path.display())
+        })?,
+    };
+    file.write_all(text.as_bytes()).with_context(|| format!("cannot write `{}`", path.display()))
+}
+
+fn exists(path: &Path) -> String {
+    format!("`{}` exists already\nhint: choose another name, or remove it first", path.display())
+}
