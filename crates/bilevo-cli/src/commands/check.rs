@@ -112,6 +112,7 @@ fn ask(
     let failed = |reason: String| Failure::from(reason);
     let batch = Batch::from_points(spec, level, [(x, y)]).map_err(|error| failed(error.to_string()))?;
     let mut replies = Replies::default();
+    replies.start(spec, level);
     program.evaluate(&batch, &mut replies).map_err(|error| failed(error.to_string()))?;
     if let Some((_, failure)) = replies.failures().first() {
         return Err(failure.clone());
