@@ -16,7 +16,7 @@ struct Section {
     measure: fn(&Bench) -> Result<Vec<Figure>, String>,
 }
 
-const SECTIONS: [Section; 7] = [
+const SECTIONS: [Section; 8] = [
     Section {
         name: "engine",
         title: "Whole engine, objective included: instructions for each lower evaluation",
@@ -43,6 +43,11 @@ const SECTIONS: [Section; 7] = [
         name: "threads",
         title: "Two threads against one, evaluations of 1 ms (needs two idle cores)",
         measure: threads,
+    },
+    Section {
+        name: "programs",
+        title: "A point of smd1 through an external program, the program's own work included",
+        measure: programs,
     },
 ];
 
@@ -243,4 +248,14 @@ fn threads(bench: &Bench) -> Result<Vec<Figure>, String> {
         Figure::new("evaluations that compute", ratio("one", "two")?, "times faster").target(Target::AtLeast(1.8)),
         Figure::new("evaluations that wait", ratio("one_waiting", "two_waiting")?, "times faster"),
     ])
+}
+
+fn programs(bench: &Bench) -> Result<Vec<Figure>, String> {
+    let mut figures = Vec::new();
+    for points in [1, 10, 100, 1000] {
+        let micros = bench.best(&format!("program smd1 {points}"), "micros", 3)?;
+        let figure = Figure::new(format!("lists of {points}"), Some(micros), "µs");
+        figures.push(if points >= 100 { figure.target(Target::AtMost(30.0)) } else { figure });
+    }
+    Ok(figures)
 }

@@ -4,6 +4,7 @@
 
 mod expressions;
 mod kernels;
+mod programs;
 mod runs;
 
 use anyhow::{Context, Result, bail};
@@ -21,6 +22,8 @@ fn main() -> Result<()> {
         }
         ["solve", method, problem, seeds] => runs::solve(method, problem, number(seeds)? as u64)?,
         ["evaluate", form, m, n, calls] => expressions::evaluate(form, (number(m)?, number(n)?), number(calls)?)?,
+        ["serve", problem] => return programs::serve(problem).map(drop),
+        ["program", problem, points] => programs::lists(problem, number(points)?)?,
         ["threads"] => runs::threads()?,
         ["kernel", kernel, n, calls] => kernels::kernel(kernel, number(n)?, number(calls)?)?,
         ["train", m, n, hidden, pool, times] => {
