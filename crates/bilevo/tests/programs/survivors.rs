@@ -80,12 +80,18 @@ fn what_a_program_has_started_ends_when_it_ends_itself() {
     assert!(process.ends());
 }
 
+/// Set for the process that stands in for a run.
+const WAITS: &str = "BILEVO_TEST_RUN_THAT_WAITS";
+
 /// Stands in for a run: starts a program, prints its process number and that of one it has left in
 /// the background, and waits for an answer that never comes.
 #[test]
 #[ignore = "started by the tests below"]
 #[allow(clippy::print_stdout)] // read by them
 fn run_that_waits() {
+    if std::env::var_os(WAITS).is_none() {
+        return;
+    }
     let text = format!(
         "if [ $n = 3 ]; then exec sleep 1000; fi; if [ $n = 1 ]; then {}; else {}; fi",
         leaving(BACKGROUND[1]),
@@ -102,6 +108,7 @@ fn nothing_survives_when_the_run_is_killed() {
     for signal in [Signal::KILL, Signal::TERM, Signal::INT] {
         let mut run = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "survivors::run_that_waits", "--ignored", "--nocapture"])
+            .env(WAITS, "1")
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
