@@ -31,11 +31,14 @@ use crate::batch::{Answers, Batch};
 use crate::candidate::Solved;
 use crate::config::Config;
 use crate::engine::{Outlook, Readings, RunView, Scheme, SchemeSetup};
-use crate::problem::Level;
+use crate::problem::{Level, Outcome, ProblemSpec};
 use crate::record::StopReason;
+use crate::rng::Purpose;
+use descent::{Descent, Incumbent};
+use follower::Answer;
 use population::{Population, Start, World};
 use recheck::Recheck;
-use searches::{Knowledge, Wanted};
+use searches::{Knowledge, Wanted, answer};
 use serde::{Deserialize, Serialize};
 use solution::Solution;
 
@@ -45,6 +48,8 @@ const AGREEMENT: f64 = 1e-3;
 /// Where a restart stands.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Phase {
+    /// A descent from one point.
+    Descend(Box<Descent>),
     /// The population searches.
     Search,
     /// Its incumbent is looked at again.
@@ -63,11 +68,14 @@ pub(crate) struct JointQuadratic {
     knowledge: Knowledge,
     population: Population,
     phase: Phase,
+    /// Populations so far.
     restarts: u64,
     elite: Option<Solution>,
     /// Restarts that ended at the elite's value.
     agreeing: usize,
     wanted: Wanted,
+    /// Whether a decision of the descent was just judged: a generation of its own.
+    judged: bool,
 }
 
 impl JointQuadratic {
@@ -75,16 +83,25 @@ impl JointQuadratic {
     pub(crate) fn new(setup: SchemeSetup<'_>) -> Self {
         let SchemeSetup { spec, config, settings, streams } = setup;
         let start = Start { spec, config, size: settings.population, streams, restart: 1, generation: 0 };
+        let phase = if config.jq.descent > 0 {
+            let mut stream = streams.open(Purpose::Start, 0, 1);
+            let mut uniform = |&(low, high): &(f64, f64)| low + (high - low) * stream.uniform();
+            let start: Vec<f64> = spec.upper.bounds.iter().chain(&spec.lower.bounds).map(&mut uniform).collect();
+            Phase::Descend(Box::new(Descent::new(spec, &start, (config.jq.descent * spec.dim()) as u64)))
+        } else {
+            Phase::Search
+        };
         JointQuadratic {
             knowledge: Knowledge::new(spec, population::EFFORT.0),
             population: Population::new(&start),
             config: config.clone(),
             size: settings.population,
-            phase: Phase::Search,
-            restarts: 1,
+            restarts: u64::from(matches!(phase, Phase::Search)),
+            phase,
             elite: None,
             agreeing: 0,
             wanted: Vec::new(),
+            judged: false,
         }
     }
 
@@ -93,6 +110,20 @@ impl JointQuadratic {
     fn advance(&mut self, open: bool, run: &mut RunView<'_>) {
         while self.wanted.is_empty() {
             match &mut self.phase {
+                Phase::Descend(descent) if !descent.finished() => {
+                    if self.judged && !open {
+                        return;
+                    }
+                    self.judged = false;
+                    if run.lower_budget_is_spent {
+                        descent.cut();
+                    }
+                    descent.ask(run.batch, run.issued);
+                    if !run.batch.is_empty() {
+                        return;
+                    }
+                }
+                Phase::Descend(_) => {}
                 Phase::Search => {
                     if self.population.between_generations() && !open {
                         return;
@@ -131,6 +162,17 @@ impl JointQuadratic {
     /// From the end of a phase to the next one.
     fn proceed(&mut self, run: &RunView<'_>) {
         match std::mem::replace(&mut self.phase, Phase::Finished) {
+            Phase::Descend(descent) => match self.descended(&descent, run.spec) {
+                // A descent that was cut short has nothing to show for itself.
+                Some(solution) if descent.converged() => {
+                    self.population.incumbent = Some(solution.clone());
+                    self.phase = Phase::Recheck(Box::new(self.second_look(solution)));
+                }
+                reached => {
+                    self.restart(run);
+                    self.population.fruitless = reached.is_none();
+                }
+            },
             Phase::Search if !self.population.ended() => self.phase = Phase::Search,
             Phase::Search => match self.population.incumbent.clone() {
                 Some(incumbent) => self.phase = Phase::Recheck(Box::new(self.second_look(incumbent))),
@@ -155,6 +197,15 @@ impl JointQuadratic {
             }
             Phase::Finished => {}
         }
+    }
+
+    /// Where a descent stands.
+    fn descended(&self, descent: &Descent, spec: &ProblemSpec) -> Option<Solution> {
+        let Incumbent { x, y, upper, lower, settled } = descent.incumbent()?;
+        let outcome = |level, row: &[f64]| Outcome { value: row[0], violation: spec.violation(level, &row[1..]) };
+        let (above, below) = (outcome(Level::Upper, &upper), outcome(Level::Lower, &lower));
+        let answer = Answer { y, outcome: below, constraints: lower[1..].to_vec(), settled };
+        Some(Solution::new(spec, x, answer, above, &upper[1..]))
     }
 
     fn second_look(&self, incumbent: Solution) -> Recheck {
@@ -218,9 +269,19 @@ impl Scheme for JointQuadratic {
         self.advance(true, run);
     }
 
-    fn tell(&mut self, _batch: &Batch, answers: Answers<'_>, run: &mut RunView<'_>) {
+    fn tell(&mut self, batch: &Batch, answers: Answers<'_>, run: &mut RunView<'_>) {
         let wanted = std::mem::take(&mut self.wanted);
         match &mut self.phase {
+            Phase::Descend(descent) => {
+                descent.tell(answers);
+                self.judged = batch.level() == Level::Upper;
+                if batch.level() == Level::Lower {
+                    for i in 0..batch.len() {
+                        let told = answer(batch.y(i).to_vec(), &answers, i);
+                        self.knowledge.note(self.population.model(), batch.x(i), &told);
+                    }
+                }
+            }
             Phase::Search => {
                 let mut world = world(&self.config, &mut self.knowledge, run);
                 self.population.tell(&mut world, &wanted, &answers);
@@ -234,6 +295,11 @@ impl Scheme for JointQuadratic {
     }
 
     fn close(&mut self, run: &mut RunView<'_>) -> Outlook {
+        if let Phase::Descend(descent) = &self.phase {
+            let reached = self.descended(descent, run.spec).filter(|s| !s.upper.is_failed());
+            *run.elite = reached.as_ref().map(Solution::as_solved);
+            return Outlook { best: None, all_failed: reached.is_none(), stop: None };
+        }
         *run.elite = self.best();
         Outlook {
             best: self.population.latest.as_ref().map(Solution::as_solved),
@@ -243,7 +309,7 @@ impl Scheme for JointQuadratic {
     }
 
     fn is_refining(&self) -> bool {
-        !matches!(self.phase, Phase::Search) || self.population.is_verifying()
+        matches!(self.phase, Phase::Recheck(_) | Phase::CrossCheck(_)) || self.population.is_verifying()
     }
 
     fn restarts(&self) -> bool {

@@ -32,7 +32,8 @@ fn out_of_range(path: &str, value: &str) -> ConfigError {
 
 #[test]
 fn every_number_out_of_range_is_refused_by_name() {
-    let zero_is_fine = ["allocator.explore", "upper.recall", "allocator.resample_rounds", "jq.rechecks", "jq.agree"];
+    let zero_is_fine =
+        ["allocator.explore", "upper.recall", "allocator.resample_rounds", "jq.descent", "jq.rechecks", "jq.agree"];
     for (path, default) in leaves() {
         let (low, high) = match default {
             Value::String(_) => continue,

@@ -38,6 +38,8 @@ pub enum StartRule {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct JqConfig {
+    /// Evaluations for each variable that the descent before the populations may spend; 0 = none.
+    pub descent: usize,
     /// Followers are solved on the joint quadratic model; else by samples alone.
     pub model: Switch,
     /// The minimiser of the leader's model joins every generation.
@@ -59,6 +61,7 @@ pub struct JqConfig {
 impl Default for JqConfig {
     fn default() -> Self {
         JqConfig {
+            descent: 80,
             model: Switch::On,
             injection: Switch::On,
             start: StartRule::Alternate,

@@ -120,6 +120,28 @@ impl Descent {
         self.phase == Phase::Finished
     }
 
+    /// Whether it came to its end within its evaluations.
+    pub fn converged(&self) -> bool {
+        self.finished() && self.spent < self.budget
+    }
+
+    /// Ends the follower's search with what it has, because no lower evaluation is left.
+    pub fn cut(&mut self) {
+        let phase = std::mem::replace(&mut self.phase, Phase::Finished);
+        self.wanted.clear();
+        match phase {
+            Phase::Follow(proposal) if !self.follower.row.is_empty() => {
+                self.phase = Phase::Judge(proposal);
+                self.want(self.follower.y.clone());
+            }
+            Phase::Judge(_) | Phase::Correct(_) => {
+                self.phase = phase;
+                self.want(self.follower.y.clone());
+            }
+            _ => {}
+        }
+    }
+
     /// Evaluations so far.
     pub fn spent(&self) -> u64 {
         self.spent

@@ -364,7 +364,8 @@ pub(crate) fn sample(cma: &Cma, stream: &mut Stream, bounds: &[(f64, f64)], poin
     for ((coordinate, &mean), &(low, high)) in point.iter_mut().zip(&cma.mean).zip(bounds) {
         if *coordinate < low || *coordinate > high {
             let bound = if *coordinate < low { low } else { high };
-            *coordinate = if stream.uniform() < AT_BOUND { bound } else { 0.5 * mean + 0.5 * bound };
+            let halfway = inside(0.5 * mean + 0.5 * bound, (low, high));
+            *coordinate = if stream.uniform() < AT_BOUND { bound } else { halfway };
         }
     }
 }

@@ -198,6 +198,11 @@ impl Population {
         self.generation
     }
 
+    /// The model of the followers.
+    pub(crate) fn model(&self) -> &JointModel {
+        &self.model
+    }
+
     /// Whether the points wanted belong to a verification.
     pub(crate) fn is_verifying(&self) -> bool {
         matches!(self.stage, Stage::Verify | Stage::Discovery)
