@@ -1,7 +1,6 @@
 //! The command line as typed.
 
 use crate::commands::Command;
-use bilevo::problems;
 use clap::{Args, Parser, ValueEnum};
 
 /// Solves bilevel (leader-follower) optimisation problems by evolution and compares the methods that do
@@ -13,7 +12,7 @@ pub(crate) struct Cli {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 the best known value was the target and was not reached, or runs of \
-an experiment failed; 2 error; 130 interrupted (the run was saved).";
+an experiment failed; 2 error, also if a file could not be written; 130 interrupted (the run was saved).";
 
 /// Text for people or JSON for programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -65,8 +64,69 @@ pub(crate) struct SizeArgs {
 }
 
 impl SizeArgs {
-    /// The problem of that name in this size.
-    pub(crate) fn problem(&self, name: &str) -> anyhow::Result<problems::BoxedProblem> {
-        Ok(problems::problem(name, self.dims.map(|dims| (dims.upper, dims.lower)))?)
+    /// The sizes as numbers.
+    pub(crate) fn dims(&self) -> Option<(usize, usize)> {
+        self.dims.map(|dims| (dims.upper, dims.lower))
+    }
+}
+
+/// A time as in `90s`, `10m`, `1h30m` or `2.5` (seconds).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Duration(pub(crate) std::time::Duration);
+
+impl std::str::FromStr for Duration {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || "expected a time, as in 90s, 10m or 1h30m".to_string();
+        let mut seconds = 0.0;
+        let mut rest = text.trim();
+        let mut last = f64::INFINITY;
+        while !rest.is_empty() {
+            let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+            let number: f64 = rest[..end].parse().map_err(|_| wrong())?;
+            let unit = match rest[end..].chars().next() {
+                Some('d') => 86_400.0,
+                Some('h') => 3600.0,
+                Some('m') => 60.0,
+                Some('s') | None => 1.0,
+                Some(_) => return Err(wrong()),
+            };
+            // 30m1h or 5s5s is a slip rather than a sum.
+            if unit >= last {
+                return Err(wrong());
+            }
+            last = unit;
+            seconds += number * unit;
+            rest = rest.get(end + 1..).unwrap_or_default();
+        }
+        let time = std::time::Duration::try_from_secs_f64(seconds).map_err(|_| wrong())?;
+        if text.trim().is_empty() { Err(wrong()) } else { Ok(Duration(time)) }
+    }
+}
+
+/// As it can be typed again.
+impl std::fmt::Display for Duration {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}s", self.0.as_secs_f64())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_as_people_write_them() {
+        let seconds = |text: &str| text.parse::<Duration>().ok().map(|time| time.0.as_secs_f64());
+        for (text, expected) in
+            [("90s", 90.0), ("10m", 600.0), ("1h30m", 5400.0), ("2.5", 2.5), ("1d", 86_400.0), ("0", 0.0)]
+        {
+            assert_eq!(seconds(text), Some(expected), "{text}");
+            assert_eq!(seconds(&text.parse::<Duration>().unwrap().to_string()), Some(expected));
+        }
+        for text in ["", "s", "-5", "5 m", "5x", "30m1h", "5s5s", "1.2.3", "1e99", "99999999999999999999999h", "ä"] {
+            assert_eq!(seconds(text), None, "{text}");
+        }
     }
 }

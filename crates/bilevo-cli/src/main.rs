@@ -2,12 +2,12 @@
 //! they belong to ([`commands`]); this file only maps the end of a command to an exit code.
 //!
 //! Exit codes: 0 done; 1 finished without meeting the target that was in force, or with failed runs
-//! in an experiment; 2 error; 130 interrupted.
+//! in an experiment; 2 error, also if a result is there but a file could not be written; 130
+//! interrupted.
 
 mod args;
 mod commands;
 mod output;
-mod progress;
 mod settings;
 mod table;
 

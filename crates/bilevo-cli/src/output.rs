@@ -19,6 +19,19 @@ pub(crate) fn stdout() -> impl Write {
     anstream::stdout().lock()
 }
 
+/// stderr, likewise.
+pub(crate) fn stderr() -> impl Write {
+    anstream::stderr().lock()
+}
+
+/// Prints a value as one line of JSON.
+pub(crate) fn json_line(value: &impl serde::Serialize) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    serde_json::to_writer(&mut out, value).map_err(io::Error::from)?;
+    writeln!(out)?;
+    Ok(out.flush()?)
+}
+
 /// Prints a value as JSON, one object for the whole output.
 pub(crate) fn json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();

@@ -34,7 +34,7 @@ const RUN: [&str; 8] = ["smd1", "--seed", "21", "--max-upper-evals", "150", "--t
 /// stops it.
 #[cfg(unix)]
 fn interrupted(directory: &Path, extra: &[&str], signal: &str) -> (String, Option<i32>) {
-    let slow = ["--inject", "slow:2000", "--trace", "/dev/stdout"];
+    let slow = ["--inject", "slow:2000", "--trace", "-"];
     let args = [&["solve"], &RUN[..], &slow[..], extra].concat();
     let mut child = command(directory, &args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
@@ -44,7 +44,7 @@ fn interrupted(directory: &Path, extra: &[&str], signal: &str) -> (String, Optio
     assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
     let mut rest = String::new();
     out.read_to_string(&mut rest).unwrap();
-    assert!(rest.contains("\"stop\": \"interrupted\""), "{rest}");
+    assert!(rest.contains("\"stop\":\"interrupted\""), "{rest}");
     let mut words = String::new();
     child.stderr.take().unwrap().read_to_string(&mut words).unwrap();
     (words, child.wait().unwrap().code())
@@ -126,6 +126,7 @@ fn a_resumed_run_keeps_its_problem_method_seed_and_settings() {
     resume(&["--set", "allocator.window=40"], &["`--set` cannot be changed"]);
     resume(&["--max-upper-evals", "9"], &["`--max-upper-evals` cannot be changed"]);
     resume(&["--target", "on"], &["`--target` cannot be changed"]);
+    resume(&["--max-lower-evals", "9"], &["`--max-lower-evals` cannot be changed"]);
     assert_eq!(std::fs::read(at.join("half")).unwrap(), before, "nothing was overwritten");
     let same = ["solve", "--resume", "half", "--checkpoint", "other", "--set", "stop.target=off"];
     let output = bilevo(at, &[&same[..], &RUN[..]].concat());

@@ -122,16 +122,42 @@ pub fn write(
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), FileError> {
     let target = find(path, kind)?;
+    let temporary = target.fill(path, kind, content)?;
+    let placed = temporary.replace(&target.place);
+    placed.map(drop).map_err(|source| kind.failed("write", path, source))
+}
+
+/// Writes a file that is not there yet, or one that the caller holds locked: the file now in place,
+/// locked as long as it stays open, or none if somebody else was there first. The caller knows what
+/// it replaces.
+pub(crate) fn write_locked(
+    path: &Path,
+    kind: &Kind,
+    held: Option<&File>,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<Option<File>, FileError> {
+    let target = find_any(path, kind)?;
     let failed = |source| kind.failed("write", path, source);
-    let mut temporary = Temporary::create(&target.place).map_err(failed)?;
-    temporary.fill(content).map_err(failed)?;
-    if let Some(permissions) = target.permissions {
-        // Where the system does not let us, the new file has those of any new file.
-        let _ = temporary.file.set_permissions(permissions);
+    let temporary = target.fill(path, kind, content)?;
+    match held.filter(|held| is_at(held, &target.place)) {
+        Some(_) => temporary.replace(&target.place).map(Some).map_err(failed),
+        None => temporary.appear(&target.place).map_err(failed),
     }
-    temporary.take_place(&target.place).map_err(failed)?;
-    sync_folder(&target.place);
-    Ok(())
+}
+
+/// Whether an open file is the one at a place. Where the system cannot tell, it is believed.
+pub(crate) fn is_at(file: &File, place: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let same = |(a, b): (fs::Metadata, fs::Metadata)| (a.dev(), a.ino()) == (b.dev(), b.ino());
+        file.metadata().ok().zip(fs::metadata(place).ok()).is_some_and(same)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        place.exists()
+    }
 }
 
 /// Whether [`write`] would work, asked before hours of work depend on it; removes what killed
@@ -250,6 +276,25 @@ fn folder_of(path: &Path) -> PathBuf {
     }
 }
 
+impl Target {
+    /// A temporary file with the content, ready to take its place.
+    fn fill(
+        &self,
+        path: &Path,
+        kind: &Kind,
+        content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<Temporary, FileError> {
+        let failed = |source| kind.failed("write", path, source);
+        let temporary = Temporary::create(&self.place).map_err(failed)?;
+        temporary.fill(content).map_err(failed)?;
+        if let Some(permissions) = &self.permissions {
+            // Where the system does not let us, the new file has those of any new file.
+            let _ = temporary.file.set_permissions(permissions.clone());
+        }
+        Ok(temporary)
+    }
+}
+
 /// A new file beside its final place, removed unless it takes it. It is locked while it lives, which
 /// tells it from what a killed process left behind.
 struct Temporary {
@@ -266,7 +311,7 @@ impl Temporary {
             let mut temporary = name.to_os_string();
             temporary.push(format!(".{}.{}.tmp", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed)));
             let path = place.with_file_name(temporary);
-            let file = match OpenOptions::new().write(true).create_new(true).open(&path) {
+            let file = match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 opened => opened?,
             };
@@ -279,7 +324,7 @@ impl Temporary {
         }
     }
 
-    fn fill(&mut self, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    fn fill(&self, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         let mut writer = BufWriter::new(&self.file);
         content(&mut writer)?;
         writer.flush()?;
@@ -287,10 +332,26 @@ impl Temporary {
         self.file.sync_all()
     }
 
-    fn take_place(mut self, place: &Path) -> io::Result<()> {
+    /// Takes the place of whatever is there.
+    fn replace(mut self, place: &Path) -> io::Result<File> {
         fs::rename(&self.path, place)?;
         self.placed = true;
-        Ok(())
+        sync_folder(place);
+        self.file.try_clone()
+    }
+
+    /// Takes a place that is free, or gives up without touching what is there.
+    fn appear(self, place: &Path) -> io::Result<Option<File>> {
+        match fs::hard_link(&self.path, place) {
+            Ok(()) => {
+                sync_folder(place);
+                self.file.try_clone().map(Some)
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
+            // Not every file system has links.
+            Err(_) if !place.exists() => self.replace(place).map(Some),
+            Err(error) => Err(error),
+        }
     }
 }
 

@@ -44,8 +44,9 @@ pub use bilevo_core::record::{Accuracy, Evaluations, GenerationRecord, LowerSear
 pub use bilevo_core::solved::{Tolerances, solved};
 pub use bilevo_core::{config, methods, record};
 pub use bilevo_problems as problems;
-pub use checkpoint::{Checkpoint, CheckpointError};
+pub use checkpoint::{Checkpoint, CheckpointError, Saved};
 pub use evaluate::{Evaluator, EvaluatorError, Serial, Threads};
+pub use files::FileError;
 pub use functions::Functions;
 pub use id::RunId;
 pub use observe::{Event, History, Observer};

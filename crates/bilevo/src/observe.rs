@@ -46,7 +46,7 @@ pub enum Event<'a> {
         /// Wall time of the run so far, earlier sessions included.
         seconds: f64,
     },
-    /// A checkpoint was written.
+    /// A checkpoint was written (or the file holds the same run further on).
     Saved {
         /// The file.
         path: &'a Path,

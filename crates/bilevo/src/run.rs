@@ -6,7 +6,7 @@
 
 mod by_hand;
 
-use crate::checkpoint::{self, Checkpoint, CheckpointError, Header};
+use crate::checkpoint::{Checkpoint, CheckpointError, Header, Saved, Slot, State};
 use crate::evaluate::{Evaluator, EvaluatorError};
 use crate::id::RunId;
 use crate::observe::{Event, Observer};
@@ -48,7 +48,7 @@ pub struct RunOptions {
     pub policy: FailurePolicy,
     /// Checkpoints, if wanted.
     pub saving: Option<Saving>,
-    /// Wall time of the whole run, earlier sessions included, after which it stops.
+    /// Wall time of this session after which the run stops.
     pub time_limit: Option<Duration>,
     /// Set it (from another thread, a signal handler) to stop after the current batch.
     pub stop: Arc<AtomicBool>,
@@ -205,12 +205,28 @@ impl Run {
         RunResult { seconds, training_seconds, ..RunResult::new(self.id.clone(), &self.engine, stop) }
     }
 
-    /// Writes the run as it stands.
+    /// The run as it stands.
+    pub fn checkpoint(&self) -> Checkpoint {
+        let (seconds, training_seconds) = (self.seconds, self.training_seconds);
+        Checkpoint { header: self.header(), engine: self.engine.clone(), seconds, training_seconds }
+    }
+
+    fn state(&self) -> State<'_> {
+        State {
+            header: self.header(),
+            earlier: self.earlier.as_ref(),
+            engine: &self.engine,
+            seconds: self.seconds,
+            training_seconds: self.training_seconds,
+        }
+    }
+
+    /// Writes the run as it stands, unless the file holds the same run further on.
     ///
     /// # Errors
-    /// See [`checkpoint::save`].
-    pub fn save(&self, path: &Path) -> Result<(), CheckpointError> {
-        checkpoint::save(path, &self.header(), &self.engine, self.seconds, self.training_seconds)
+    /// See [`CheckpointError`].
+    pub fn save(&self, path: &Path) -> Result<Saved, CheckpointError> {
+        Slot::new(path).save(&self.state())
     }
 
     /// Goes on until the run ends or something stops it. A stopped run can go on by another call.
@@ -223,15 +239,31 @@ impl Run {
         options: &RunOptions,
         observers: &mut [&mut dyn Observer],
     ) -> Result<RunResult, RunError> {
+        let slot = self.claim(options)?;
+        self.go_with(slot, evaluator, options, observers)
+    }
+
+    /// Takes the place where the run is to be saved, if any.
+    pub(crate) fn claim(&self, options: &RunOptions) -> Result<Option<Slot>, RunError> {
+        let mut slot = options.saving.as_ref().map(|saving| Slot::new(&saving.path));
+        if let Some(slot) = &mut slot {
+            slot.claim(&self.state())?;
+        }
+        Ok(slot)
+    }
+
+    pub(crate) fn go_with(
+        &mut self,
+        slot: Option<Slot>,
+        evaluator: &mut dyn Evaluator,
+        options: &RunOptions,
+        observers: &mut [&mut dyn Observer],
+    ) -> Result<RunResult, RunError> {
         if evaluator.spec() != self.engine.spec() {
             let (expected, got) = (self.engine.spec().name.clone(), evaluator.spec().name.clone());
             return Err(RunError::OtherProblem { expected, got });
         }
-        if let Some(saving) = &options.saving {
-            // Better to learn now than after hours that there is no place to save to.
-            self.save(&saving.path)?;
-        }
-        let mut session = Session::new(self, options, observers);
+        let mut session = Session::new(self, options, slot, observers);
         let ended = session.until_end(evaluator);
         session.end(ended)
     }
@@ -241,6 +273,7 @@ impl Run {
 struct Session<'a, 'o> {
     run: &'a mut Run,
     options: &'a RunOptions,
+    slot: Option<Slot>,
     observers: &'a mut [&'o mut dyn Observer],
     replies: Replies,
     started: Instant,
@@ -252,12 +285,18 @@ struct Session<'a, 'o> {
 }
 
 impl<'a, 'o> Session<'a, 'o> {
-    fn new(run: &'a mut Run, options: &'a RunOptions, observers: &'a mut [&'o mut dyn Observer]) -> Self {
+    fn new(
+        run: &'a mut Run,
+        options: &'a RunOptions,
+        slot: Option<Slot>,
+        observers: &'a mut [&'o mut dyn Observer],
+    ) -> Self {
         let now = Instant::now();
         Session {
             seconds_before: run.seconds,
             run,
             options,
+            slot,
             observers,
             replies: Replies::default(),
             started: now,
@@ -302,7 +341,7 @@ impl<'a, 'o> Session<'a, 'o> {
             Some(Status::Interrupted)
         } else if self.broken_off {
             Some(Status::Observer)
-        } else if self.options.time_limit.is_some_and(|limit| self.run.seconds >= limit.as_secs_f64()) {
+        } else if self.options.time_limit.is_some_and(|limit| self.started.elapsed() >= limit) {
             Some(Status::TimeLimit)
         } else {
             None
@@ -321,10 +360,10 @@ impl<'a, 'o> Session<'a, 'o> {
     /// Saves if wanted. A failure is told and remembered; the run goes on, and the next save may
     /// succeed.
     fn save(&mut self) {
-        let Some(saving) = &self.options.saving else { return };
-        let result = self.run.save(&saving.path);
+        let Some(slot) = &mut self.slot else { return };
+        let result = slot.save(&self.run.state());
         self.broken_off |= match &result {
-            Ok(()) => notify(self.observers, &Event::Saved { path: &saving.path }),
+            Ok(_) => notify(self.observers, &Event::Saved { path: slot.path() }),
             Err(error) => notify(self.observers, &Event::SaveFailed { error }),
         };
         self.save_error = result.err().map(|error| error.to_string());

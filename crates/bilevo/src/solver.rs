@@ -9,7 +9,7 @@
 //! ```
 
 use crate::audit::{AuditOptions, audit};
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{Checkpoint, Slot};
 use crate::observe::Observer;
 use crate::policy::FailurePolicy;
 use crate::result::{RunResult, Status};
@@ -170,7 +170,7 @@ impl<'a> Solver<'a> {
                 Run::new(engine, method).of_source(source.place(), source.hash())
             }
         };
-        Ok(Ready { run, source, jobs, options, audit })
+        Ok(Ready { run, options, audit, source, jobs, slot: None })
     }
 }
 
@@ -211,16 +211,30 @@ pub struct Ready<'a> {
     audit: Option<AuditOptions>,
     source: &'a dyn Source,
     jobs: usize,
+    slot: Option<Slot>,
 }
 
 impl Ready<'_> {
+    /// Takes the place where the run is to be saved, before anything else is touched.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn claim(&mut self) -> Result<(), RunError> {
+        self.slot = self.run.claim(&self.options)?;
+        Ok(())
+    }
+
     /// Goes on until the run ends or something stops it. A stopped run can go on by another call.
     ///
     /// # Errors
     /// See [`RunError`].
     pub fn go(&mut self, observers: &mut [&mut dyn Observer]) -> Result<RunResult, RunError> {
+        if self.slot.is_none() {
+            self.claim()?;
+        }
         let mut evaluator = self.source.evaluator(self.jobs)?;
-        let mut result = self.run.go(&mut *evaluator, &self.options, observers)?;
+        let slot = self.slot.take();
+        let mut result = self.run.go_with(slot, &mut *evaluator, &self.options, observers)?;
         if let (Some(wanted), Some(solution)) = (&self.audit, result.solution())
             && result.stop != Status::Interrupted
         {

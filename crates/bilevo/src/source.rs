@@ -6,7 +6,7 @@
 
 use crate::evaluate::{Evaluator, EvaluatorError, Serial, Threads};
 use crate::program::Program;
-use bilevo_core::problem::{BilevelProblem, ProblemSpec};
+use bilevo_core::problem::{BilevelProblem, Level, ProblemSpec};
 use bilevo_problems::file::{self, ProblemFile};
 use bilevo_problems::program::ProgramSpec;
 use bilevo_problems::{self as problems, BoxedProblem, ProblemError};
@@ -33,12 +33,22 @@ pub trait Source: Send + Sync {
         ""
     }
 
+    /// The names of a level's variables: the file's own, or `x1`, `x2`, … and `y1`, `y2`, …
+    fn names(&self, level: Level) -> Vec<String> {
+        numbered(self.spec(), level)
+    }
+
     /// Something that evaluates it with so many threads or processes; 0 means one for each
     /// processor. The answers do not depend on the number.
     ///
     /// # Errors
     /// The threads or processes cannot be started.
     fn evaluator(&self, jobs: usize) -> Result<Box<dyn Evaluator + '_>, EvaluatorError>;
+}
+
+fn numbered(spec: &ProblemSpec, level: Level) -> Vec<String> {
+    let letter = if level == Level::Upper { 'x' } else { 'y' };
+    (1..=spec.level(level).dim()).map(|number| format!("{letter}{number}")).collect()
 }
 
 impl<P: BilevelProblem + Send> Source for P {
@@ -59,12 +69,13 @@ pub struct Named {
     problem: BoxedProblem,
     place: String,
     hash: String,
+    names: Option<[Vec<String>; 2]>,
 }
 
 impl Named {
     /// `problem` as found under the name `place`, with the hash of its definition.
     pub fn new(problem: BoxedProblem, place: impl Into<String>, hash: impl Into<String>) -> Self {
-        Named { problem, place: place.into(), hash: hash.into() }
+        Named { problem, place: place.into(), hash: hash.into(), names: None }
     }
 }
 
@@ -79,6 +90,14 @@ impl Source for Named {
 
     fn hash(&self) -> &str {
         &self.hash
+    }
+
+    fn names(&self, level: Level) -> Vec<String> {
+        match (&self.names, level) {
+            (Some([upper, _]), Level::Upper) => upper.clone(),
+            (Some([_, lower]), Level::Lower) => lower.clone(),
+            (None, _) => numbered(self.spec(), level),
+        }
     }
 
     fn evaluator(&self, jobs: usize) -> Result<Box<dyn Evaluator + '_>, EvaluatorError> {
@@ -107,6 +126,13 @@ impl Source for External {
 
     fn hash(&self) -> &str {
         &self.hash
+    }
+
+    fn names(&self, level: Level) -> Vec<String> {
+        match level {
+            Level::Upper => self.program.upper_names.clone(),
+            Level::Lower => self.program.lower_names.clone(),
+        }
     }
 
     fn evaluator(&self, jobs: usize) -> Result<Box<dyn Evaluator + '_>, EvaluatorError> {
@@ -156,7 +182,10 @@ pub fn open(name: &str, dims: Option<(usize, usize)>) -> Result<Box<dyn Source>,
     }
     let hash = file.hash().to_string();
     match file {
-        ProblemFile::Expressions(problem) => Ok(Box::new(Named::new(Box::new(problem), name, hash))),
+        ProblemFile::Expressions(problem) => {
+            let names = Some([Level::Upper, Level::Lower].map(|level| problem.names(level).to_vec()));
+            Ok(Box::new(Named { names, ..Named::new(Box::new(problem), name, hash) }))
+        }
         ProblemFile::Program { spec, .. } => Ok(Box::new(External { program: spec, place: name.into(), hash })),
     }
 }

@@ -4,10 +4,12 @@
 //! first one; generations after the checkpoint, or half of a line, are cut off before, so every
 //! generation stands there once.
 
+use crate::files::{self, FileError, Kind};
 use crate::observe::{Event, Observer};
 use bilevo_core::record::GenerationRecord;
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions};
+use std::fmt;
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -26,32 +28,21 @@ struct Numbered {
     generation: u64,
 }
 
-/// Why a trace could not be written.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum TraceError {
-    /// The system refused.
-    #[error("cannot write the trace `{path}`: {source}")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// Something else is in that file.
-    #[error("`{path}` exists and is not a trace\nhint: it was left as it is; give the name of another file")]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-    },
-}
+/// How traces are told from other files.
+const KIND: Kind = Kind { name: "trace", description: "a trace", is_ours: |start| start.starts_with(START) };
+const START: &[u8] = b"{\"generation\"";
 
 /// Writes a trace.
-#[derive(Debug)]
 pub struct TraceWriter {
     path: PathBuf,
-    file: File,
+    out: Box<dyn Write>,
     error: Option<io::Error>,
+}
+
+impl fmt::Debug for TraceWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TraceWriter").field("path", &self.path).field("error", &self.error).finish_non_exhaustive()
+    }
 }
 
 impl TraceWriter {
@@ -59,42 +50,36 @@ impl TraceWriter {
     ///
     /// # Errors
     /// The file cannot be opened, or holds something that is not a trace.
-    pub fn open(path: &Path, generations: u64) -> Result<Self, TraceError> {
-        let error = |source| TraceError::Io { path: path.into(), source };
-        let regular = match path.metadata() {
-            Ok(metadata) => metadata.is_file(),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => true,
-            Err(e) => return Err(error(e)),
-        };
-        // A pipe or a terminal has no past.
-        let file = if regular {
-            let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-            let mut file = options.map_err(error)?;
-            let keep = kept_length(&file, generations).map_err(error)?;
-            let keep = keep.ok_or_else(|| TraceError::Foreign { path: path.into() })?;
-            file.set_len(keep).and_then(|()| file.seek(SeekFrom::End(0))).map_err(error)?;
-            file
-        } else {
-            OpenOptions::new().write(true).open(path).map_err(error)?
-        };
-        Ok(TraceWriter { path: path.into(), file, error: None })
+    pub fn open(path: &Path, generations: u64) -> Result<Self, FileError> {
+        let mut file = files::open_growing(path, &KIND)?;
+        let error = |source| FileError::Io { doing: "write", kind: KIND.name, path: path.into(), source };
+        let keep = kept_length(&file, generations).map_err(error)?;
+        let keep = keep.ok_or_else(|| FileError::Foreign { path: path.into(), description: KIND.description })?;
+        file.set_len(keep).and_then(|()| file.seek(SeekFrom::End(0))).map_err(error)?;
+        Ok(TraceWriter { path: path.into(), out: Box::new(file), error: None })
+    }
+
+    /// A trace that goes to a stream, called `name` in messages.
+    pub fn to(out: impl Write + 'static, name: impl Into<PathBuf>) -> Self {
+        TraceWriter { path: name.into(), out: Box::new(out), error: None }
     }
 
     /// Whether every line was written.
     ///
     /// # Errors
     /// The first thing that went wrong; the run went on without further lines.
-    pub fn finish(self) -> Result<(), TraceError> {
+    pub fn finish(self) -> Result<(), FileError> {
         match self.error {
             None => Ok(()),
-            Some(source) => Err(TraceError::Io { path: self.path, source }),
+            Some(source) => Err(FileError::Io { doing: "write", kind: KIND.name, path: self.path, source }),
         }
     }
 
     fn write(&mut self, record: &GenerationRecord, seconds: f64) -> io::Result<()> {
         let mut line = serde_json::to_vec(&Line { record, seconds })?;
         line.push(b'\n');
-        self.file.write_all(&line)
+        self.out.write_all(&line)?;
+        self.out.flush()
     }
 }
 
@@ -114,7 +99,7 @@ fn kept_length(file: &File, generations: u64) -> io::Result<Option<u64>> {
             Ok(Numbered { generation }) if generation <= generations => keep += length,
             Ok(_) => return Ok(Some(keep)),
             // Half of a line at the end is what a crash leaves behind.
-            Err(e) if e.is_eof() && !line.ends_with(b"\n") && line.starts_with(b"{\"generation\"") => {
+            Err(e) if e.is_eof() && !line.ends_with(b"\n") && line.starts_with(START) => {
                 return Ok(Some(keep));
             }
             Err(_) => return Ok(None),

@@ -3,7 +3,10 @@
 
 mod common;
 
-use bilevo::{CheckpointError, Event, Observer, Run, RunOptions, Saving, Serial, Status, checkpoint};
+use bilevo::{
+    Checkpoint, CheckpointError, Event, FileError, Observer, Run, RunError, RunOptions, RunResult, Saved, Saving,
+    Serial, Status, checkpoint,
+};
 use common::{StopAfter, run_of, smd};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -26,12 +29,19 @@ fn half_run() -> Run {
     run
 }
 
-fn load(bytes: &[u8]) -> Result<bilevo::Checkpoint, CheckpointError> {
+/// Loads bytes as a file, which must not change, and as they are, which must come to the same.
+fn load(bytes: &[u8]) -> Result<Checkpoint, CheckpointError> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("run");
     std::fs::write(&path, bytes).unwrap();
     let loaded = checkpoint::load(&path);
     assert_eq!(std::fs::read(&path).unwrap(), bytes, "loading must not change the file");
+    let direct = Checkpoint::from_bytes(bytes);
+    assert_eq!(loaded.is_ok(), direct.is_ok());
+    if let (Ok(loaded), Ok(direct)) = (&loaded, &direct) {
+        assert_eq!(loaded.to_bytes().unwrap(), bytes);
+        assert_eq!(direct.to_bytes().unwrap(), bytes);
+    }
     loaded
 }
 
@@ -61,12 +71,13 @@ fn the_file_says_what_it_holds() {
 fn foreign_files_are_named_as_such() {
     for foreign in [&b"#!/bin/sh\n"[..], b"bilevo checkpoinT\n and more", b"\x00", b"SQLite format 3\x00"] {
         let error = load(foreign).unwrap_err();
-        assert!(matches!(error, CheckpointError::Foreign { .. }), "{error}");
+        assert!(matches!(error, CheckpointError::File(FileError::Foreign { .. })), "{error}");
         assert!(error.to_string().contains("is not a bilevo checkpoint"));
     }
     let error = checkpoint::load(Path::new("/")).unwrap_err();
     assert!(error.to_string().contains("checkpoint"), "{error}");
-    assert!(matches!(checkpoint::load(Path::new("no/such/file")), Err(CheckpointError::Io { .. })));
+    let missing = checkpoint::load(Path::new("no/such/file"));
+    assert!(matches!(missing, Err(CheckpointError::File(FileError::Io { .. }))));
 }
 
 #[test]
@@ -151,7 +162,7 @@ fn nothing_but_a_checkpoint_is_overwritten() {
     let path = directory.path().join("thesis.tex");
     std::fs::write(&path, "years of work").unwrap();
     let error = half_run().save(&path).unwrap_err();
-    assert!(matches!(error, CheckpointError::Foreign { .. }));
+    assert!(matches!(error, CheckpointError::File(FileError::Foreign { .. })));
     // A run that was told to save there does not even start.
     let problem = smd(1);
     let options = RunOptions { saving: Some(Saving::to(&path)), ..RunOptions::default() };
@@ -161,7 +172,7 @@ fn nothing_but_a_checkpoint_is_overwritten() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "years of work");
     // An empty file is not a checkpoint either.
     std::fs::write(&path, "").unwrap();
-    assert!(matches!(half_run().save(&path), Err(CheckpointError::Foreign { .. })));
+    assert!(matches!(half_run().save(&path), Err(CheckpointError::File(FileError::Foreign { .. }))));
     std::fs::remove_file(&path).unwrap();
     half_run().save(&path).unwrap();
     half_run().save(&path).unwrap();
@@ -202,28 +213,169 @@ fn a_save_that_fails_is_told_and_the_run_goes_on() {
     assert!(result.save_error.unwrap().contains("cannot write the checkpoint"));
 }
 
+fn saving(path: &Path) -> RunOptions {
+    RunOptions { saving: Some(Saving { every_batches: Some(20), ..Saving::to(path) }), ..RunOptions::default() }
+}
+
+/// A run of SMD1 with this seed that saves every twentieth batch.
+fn go(seed: u64, path: &Path, observer: &mut dyn Observer) -> Result<RunResult, RunError> {
+    let problem = smd(1);
+    run_of(&problem, "bl-cma-es", seed).go(&mut Serial::new(&*problem), &saving(path), &mut [observer])
+}
+
+fn error_of<T>(result: Result<T, RunError>) -> CheckpointError {
+    let Some(RunError::Checkpoint(error)) = result.err() else { unreachable!("no error about a checkpoint") };
+    error
+}
+
+/// Does something once, in the middle of a run.
+struct Meanwhile<F: FnMut()>(F);
+
+impl<F: FnMut()> Observer for Meanwhile<F> {
+    fn on(&mut self, event: &Event<'_>) -> ControlFlow<()> {
+        if let Event::GenerationDone { record, .. } = event
+            && record.generation == 2
+        {
+            (self.0)();
+        }
+        ControlFlow::Continue(())
+    }
+}
+
 #[test]
-fn two_runs_that_share_a_file_leave_a_whole_one() {
+fn a_run_in_progress_has_its_file_to_itself() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("run");
-    half_run().save(&path).unwrap();
-    std::thread::scope(|scope| {
+    let mut meanwhile = Meanwhile(|| {
         for seed in [1, 2] {
-            let path = &path;
-            scope.spawn(move || {
-                let problem = smd(1);
-                let saving = Saving { every_batches: Some(3), ..Saving::to(path) };
-                let options = RunOptions { saving: Some(saving), ..RunOptions::default() };
-                let mut run = run_of(&problem, "bl-cma-es", seed);
-                let result = run.go(&mut Serial::new(&*problem), &options, &mut []).unwrap();
-                assert_eq!(result.save_error, None);
-            });
+            let error = error_of(go(seed, &path, &mut StopAfter(1)));
+            assert!(matches!(error, CheckpointError::InUse { .. }), "{error}");
         }
-        for _ in 0..100 {
-            checkpoint::load(&path).unwrap();
-        }
+        // Reading is free for all.
+        checkpoint::load(&path).unwrap();
     });
+    let result = go(1, &path, &mut meanwhile).unwrap();
+    assert_eq!(result.save_error, None);
     let last = checkpoint::load(&path).unwrap();
-    assert!(last.header.finished && [1, 2].contains(&last.header.id.seed));
+    assert!(last.header.finished && last.header.id.seed == 1);
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn of_two_runs_that_start_together_one_is_refused() {
+    for _ in 0..8 {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("run");
+        let barrier = std::sync::Barrier::new(2);
+        let start = |seed| {
+            barrier.wait();
+            // Nobody ends before the other has started.
+            let mut wait = Meanwhile(|| {
+                barrier.wait();
+            });
+            let ended = go(seed, &path, &mut wait);
+            if ended.is_err() {
+                barrier.wait();
+            }
+            ended
+        };
+        let ended = std::thread::scope(|scope| {
+            let threads = [1, 2].map(|seed| scope.spawn(move || start(seed)));
+            threads.map(|thread| thread.join().unwrap())
+        });
+        let winner = ended.iter().position(Result::is_ok).unwrap();
+        assert_eq!(ended.iter().filter(|ended| ended.is_ok()).count(), 1);
+        assert_eq!(checkpoint::load(&path).unwrap().header.id.seed, winner as u64 + 1);
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+}
+
+#[test]
+fn a_file_deleted_under_a_run_and_taken_by_another_is_not_fought_over() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("run");
+    let mut taken = Meanwhile(|| {
+        std::fs::remove_file(&path).unwrap();
+        go(2, &path, &mut StopAfter(10)).unwrap();
+    });
+    let result = go(1, &path, &mut taken).unwrap();
+    let message = result.save_error.unwrap();
+    assert!(message.contains("holds another, unfinished run: smd1 2+3 with bl-cma-es, seed 2"), "{message}");
+    assert_eq!(checkpoint::load(&path).unwrap().header.id.seed, 2);
+    // Deleted only, it is written anew.
+    let path = directory.path().join("other");
+    let mut gone = Meanwhile(|| std::fs::remove_file(&path).unwrap());
+    assert_eq!(go(1, &path, &mut gone).unwrap().save_error, None);
+    assert!(checkpoint::load(&path).unwrap().header.finished);
+}
+
+#[test]
+fn a_save_never_replaces_what_is_ahead_of_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("run");
+    go(1, &path, &mut StopAfter(40)).unwrap();
+    let before = std::fs::read(&path).unwrap();
+    // A new start of the same run is asked to resume instead.
+    let error = error_of(go(1, &path, &mut StopAfter(5)));
+    assert!(matches!(error, CheckpointError::Ahead { .. }), "{error}");
+    assert!(error.to_string().contains("resume"), "{error}");
+    // An earlier state that is to be saved all the same leaves the later one.
+    let problem = smd(1);
+    let mut early = run_of(&problem, "bl-cma-es", 1);
+    early.go(&mut Serial::new(&*problem), &RunOptions::default(), &mut [&mut StopAfter(5)]).unwrap();
+    let ahead = checkpoint::header(&path).unwrap().evaluations;
+    assert_eq!(early.save(&path).unwrap(), Saved::Kept(ahead));
+    // Another run does not even start.
+    let error = error_of(go(2, &path, &mut StopAfter(5)));
+    assert!(matches!(error, CheckpointError::OtherRun { .. }), "{error}");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    // Going on from it, it is replaced.
+    let mut run = Run::resume(checkpoint::load(&path).unwrap());
+    run.go(&mut Serial::new(&*problem), &saving(&path), &mut []).unwrap();
+    assert!(checkpoint::header(&path).unwrap().finished);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_finished_run_is_read_where_nothing_can_be_written() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("run");
+    go(1, &path, &mut StopAfter(usize::MAX)).unwrap();
+    let before = (std::fs::read(&path).unwrap(), std::fs::metadata(&path).unwrap().modified().unwrap());
+    let mode = |at: &Path, mode| std::fs::set_permissions(at, std::fs::Permissions::from_mode(mode)).unwrap();
+    mode(&path, 0o444);
+    mode(directory.path(), 0o555);
+    let problem = smd(1);
+    let mut run = Run::resume(checkpoint::load(&path).unwrap());
+    let result = run.go(&mut Serial::new(&*problem), &saving(&path), &mut []).unwrap();
+    mode(directory.path(), 0o755);
+    assert_eq!(result.save_error, None);
+    let after = (std::fs::read(&path).unwrap(), std::fs::metadata(&path).unwrap().modified().unwrap());
+    assert_eq!(before, after, "for root, too, who could write");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_place_of_a_checkpoint_is_refused_at_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let pipe = |error: &dyn std::fmt::Display| assert!(error.to_string().contains("is a pipe or a device"), "{error}");
+    pipe(&checkpoint::load(&path).unwrap_err());
+    pipe(&checkpoint::header(&path).unwrap_err());
+    pipe(&error_of(go(1, &path, &mut StopAfter(1))));
+    pipe(&bilevo::TraceWriter::open(&path, 0).err().unwrap());
+}
+
+#[test]
+fn a_saved_run_travels_as_bytes() {
+    let problem = smd(2);
+    let run = half_run();
+    let bytes = run.checkpoint().to_bytes().unwrap();
+    let mut copy = Run::resume(Checkpoint::from_bytes(&bytes).unwrap());
+    let rest = |run: &mut Run| run.go(&mut Serial::new(&*problem), &RunOptions::default(), &mut []).unwrap();
+    let mut original = run;
+    assert_eq!(common::timeless(&rest(&mut copy)), common::timeless(&rest(&mut original)));
+    assert!(matches!(Checkpoint::from_bytes(b"PK"), Err(CheckpointError::Foreign)));
 }

@@ -3,15 +3,15 @@
 use crate::args::{Format, SizeArgs};
 use crate::output::{self, WARN, counted, short};
 use crate::{Exit, table};
-use anyhow::{Context, bail};
-use bilevo::{BilevelProblem, Level, LowerConstraints};
+use anyhow::bail;
+use bilevo::{Batch, Evaluator, Level, LowerConstraints, Replies, Source, source};
 use serde::Serialize;
 use std::io::Write;
 
 /// Evaluate a problem at one point
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// A built-in problem (see `bilevo list problems`)
+    /// A built-in problem (see `bilevo list problems`) or a problem file
     problem: String,
     /// The leader's decision: numbers separated by blanks or commas
     #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true)]
@@ -33,12 +33,15 @@ impl std::str::FromStr for Vector {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let words = text.split([' ', ',', '\t']).filter(|word| !word.is_empty());
         let number = |word: &str| match word.parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(number),
             _ => Err(format!("`{word}` is not a finite number")),
         };
-        words.map(number).collect::<Result<_, _>>().map(Vector)
+        let fields = text.split(',').map(|field| match field.split_whitespace().collect::<Vec<_>>() {
+            words if words.is_empty() => Err("a number is missing beside a comma".to_string()),
+            words => words.into_iter().map(number).collect::<Result<Vec<f64>, _>>(),
+        });
+        fields.collect::<Result<Vec<_>, _>>().map(|fields| Vector(fields.concat()))
     }
 }
 
@@ -56,11 +59,21 @@ struct Evaluation<'a> {
     upper_violation: f64,
     lower_violation: f64,
     inside_box: bool,
+    /// Variables outside their boxes.
+    outside: Vec<Outside>,
+}
+
+#[derive(Serialize)]
+struct Outside {
+    variable: String,
+    value: f64,
+    low: f64,
+    high: f64,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    let problem = args.size.problem(&args.problem)?;
-    let spec = problem.spec();
+    let source = source::open(&args.problem, args.size.dims())?;
+    let spec = source.spec();
     let (x, y) = (&args.x.0, &args.y.0);
     for (name, values, expected) in [("--x", x, spec.upper.dim()), ("--y", y, spec.lower.dim())] {
         if values.len() != expected {
@@ -69,14 +82,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
             bail!("`{name}` has {numbers}, {} takes {expected}\nhint: {hint}", args.problem);
         }
     }
-    let (upper_value, upper_constraints) = evaluate(&*problem, Level::Upper, x, y)?;
-    let (lower_value, lower_constraints) = evaluate(&*problem, Level::Lower, x, y)?;
-    // The sum of no numbers is -0, which nobody wants to read.
-    let lower_violation = spec.violation(Level::Lower, &lower_constraints) + 0.0;
+    let mut evaluator = source.evaluator(1)?;
+    let (upper_value, upper_constraints) = evaluate(&mut *evaluator, Level::Upper, x, y)?;
+    let (lower_value, lower_constraints) = evaluate(&mut *evaluator, Level::Lower, x, y)?;
+    let lower_violation = spec.violation(Level::Lower, &lower_constraints);
     let added = if spec.lower_constraints == LowerConstraints::Added { lower_violation } else { 0.0 };
-    let inside = |values: &[f64], bounds: &[(f64, f64)]| {
-        values.iter().zip(bounds).all(|(value, (low, high))| (low..=high).contains(&value))
-    };
+    let outside: Vec<Outside> = outside(&*source, Level::Upper, x).chain(outside(&*source, Level::Lower, y)).collect();
     let evaluation = Evaluation {
         problem: &spec.name,
         x,
@@ -87,7 +98,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         lower_violation,
         upper_constraints,
         lower_constraints,
-        inside_box: inside(x, &spec.upper.bounds) && inside(y, &spec.lower.bounds),
+        inside_box: outside.is_empty(),
+        outside,
     };
     match args.format {
         Format::Json => output::json(&evaluation)?,
@@ -96,10 +108,26 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn evaluate(problem: &dyn BilevelProblem, level: Level, x: &[f64], y: &[f64]) -> anyhow::Result<(f64, Vec<f64>)> {
-    let mut constraints = Vec::new();
-    let value = problem.evaluate(level, x, y, &mut constraints).map_err(anyhow::Error::msg);
-    Ok((value.with_context(|| format!("the {level} evaluation failed"))?, constraints))
+/// The variables of a level that lie outside their boxes.
+fn outside(source: &dyn Source, level: Level, values: &[f64]) -> impl Iterator<Item = Outside> {
+    let boxes = source.spec().level(level).bounds.clone().into_iter();
+    let variables = source.names(level).into_iter().zip(values.to_vec()).zip(boxes);
+    variables
+        .map(|((variable, value), (low, high))| Outside { variable, value, low, high })
+        .filter(|Outside { value, low, high, .. }| !(low..=high).contains(&value))
+}
+
+fn evaluate(evaluator: &mut dyn Evaluator, level: Level, x: &[f64], y: &[f64]) -> anyhow::Result<(f64, Vec<f64>)> {
+    let batch = Batch::from_points(evaluator.spec(), level, [(x, y)])?;
+    let mut replies = Replies::default();
+    replies.start(evaluator.spec(), level);
+    evaluator.evaluate(&batch, &mut replies)?;
+    if let Some((_, failure)) = replies.failures().first() {
+        bail!("the {level} evaluation failed: {failure}");
+    }
+    let Some(outcome) = replies.outcomes().first() else { bail!("the {level} evaluation gave no answer") };
+    let value = evaluator.spec().level(level).direction.flip(outcome.value);
+    Ok((value, replies.constraints(0).to_vec()))
 }
 
 fn print(evaluation: &Evaluation<'_>) -> anyhow::Result<()> {
@@ -114,8 +142,9 @@ fn print(evaluation: &Evaluation<'_>) -> anyhow::Result<()> {
     }
     let (upper, lower) = (short(evaluation.upper_violation), short(evaluation.lower_violation));
     table::line(&mut out, "violation", format_args!("{upper} upper, {lower} lower"))?;
-    if !evaluation.inside_box {
-        table::line(&mut out, "box", format_args!("{WARN}the point lies outside{WARN:#}"))?;
+    for Outside { variable, value, low, high } in &evaluation.outside {
+        let (value, low, high) = (short(*value), short(*low), short(*high));
+        table::line(&mut out, "box", format_args!("{WARN}{variable} = {value} lies outside [{low}, {high}]{WARN:#}"))?;
     }
     Ok(out.flush()?)
 }

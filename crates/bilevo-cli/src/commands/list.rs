@@ -44,6 +44,8 @@ struct MethodRow {
     base: &'static str,
     about: &'static str,
     source: &'static str,
+    /// Whether a run that names no method takes this one.
+    default: bool,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
@@ -92,13 +94,15 @@ fn list_methods(format: Format) -> anyhow::Result<()> {
         base: method.base.name,
         about: if method.name() == method.base.name { method.base.about } else { method.variant.about },
         source: method.base.source,
+        default: method.name() == methods::DEFAULT,
     };
     let rows: Vec<MethodRow> = methods::all().map(row).collect();
     if format == Format::Json {
         return output::json(&rows);
     }
     let mut lines = vec![vec!["method".to_string(), "about".to_string()]];
-    lines.extend(rows.into_iter().map(|row| vec![row.name, row.about.to_string()]));
+    let mark = |row: &MethodRow| format!("{}{}", row.name, if row.default { " (default)" } else { "" });
+    lines.extend(rows.iter().map(|row| vec![mark(row), row.about.to_string()]));
     let mut out = output::stdout();
     table::columns(&mut out, &lines)?;
     writeln!(out, "\n`bilevo explain METHOD` says more.")?;

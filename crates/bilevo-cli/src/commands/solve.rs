@@ -1,23 +1,29 @@
 //! `bilevo solve`: starts or resumes one run, watches it and prints its result.
 
-use super::plot::Plot;
-use super::solve_files::{self, default_checkpoint, quoted_path, refuse_other_runs, same_file};
-use super::{interrupt, solve_text};
-use crate::args::{Format, SizeArgs, whole_number};
+mod files;
+mod plot;
+mod progress;
+mod resume;
+mod text;
+
+use super::interrupt;
+use crate::args::{Duration, Format, SizeArgs, whole_number};
 use crate::output::{self, say};
-use crate::progress::Progress;
 use crate::{Exit, settings};
-use anyhow::{Context, bail};
-use bilevo::config::Target;
-use bilevo::problems::BoxedProblem;
+use anyhow::bail;
+use bilevo::checkpoint::Saved;
+use bilevo::solver::Ready;
+use bilevo::source::{self, Named};
 use bilevo::testing::{Faulty, Inject};
 use bilevo::trace::TraceWriter;
 use bilevo::{
-    AfterFailure, Config, Engine, Evaluator, FailurePolicy, Observer, Run, RunError, RunOptions, RunResult, Saving,
-    Serial, Status, Threads, checkpoint,
+    AfterFailure, FailurePolicy, Observer, Run, RunError, RunResult, Solver, Source, Status, checkpoint, methods,
+    problems,
 };
 use clap::ValueEnum;
-use std::hash::{BuildHasher, Hasher, RandomState};
+use files::{default_checkpoint, is_stdout};
+use plot::Plot;
+use progress::Progress;
 use std::path::{Path, PathBuf};
 
 /// Solve a problem
@@ -26,7 +32,7 @@ use std::path::{Path, PathBuf};
 /// the run ends without reaching it.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// A built-in problem (see `bilevo list problems`)
+    /// A built-in problem (see `bilevo list problems`) or a problem file
     #[arg(required_unless_present = "resume")]
     problem: Option<String>,
     /// The method (see `bilevo list methods`) [default: cr-tlea-cma-es]
@@ -37,13 +43,17 @@ pub(crate) struct Args {
     seed: Option<u64>,
     #[command(flatten)]
     size: SizeArgs,
-    /// Upper evaluations at most; the generation in progress is finished [default: by the number of variables]
+    /// Upper evaluations at most; the generation in progress is finished [default: by the number of
+    /// variables]. A run that is resumed can be given more
     #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
     max_upper_evals: Option<u64>,
     /// Lower evaluations at most; the batch in progress is finished [default: no limit]
     #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
     max_lower_evals: Option<u64>,
-    /// Whether the best known value, if there is one, ends the run [default: on]
+    /// Wall time of this session, as in 90s, 10m or 1h30m; the batch in progress is finished
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    time_limit: Option<Duration>,
+    /// Whether the best known value, if there is one, ends the run [default: upper]
     #[arg(long, value_enum, value_name = "WHEN")]
     target: Option<TargetArg>,
     /// Change one setting of the method, as in --set allocator.window=48 (see `bilevo explain`)
@@ -64,10 +74,11 @@ pub(crate) struct Args {
     /// Go on with a saved run, and keep saving into the same file unless --checkpoint names another
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
-    /// Write one JSON line for each generation
+    /// Write one JSON line for each generation; `-` is standard output
     #[arg(long, value_name = "FILE.jsonl")]
     trace: Option<PathBuf>,
-    /// Draw accuracy (or F) and the evaluations at both levels, from here on; as PNG if it ends so
+    /// Draw accuracy (or F) and the evaluations at both levels, from here on; as PNG if it ends so;
+    /// `-` is standard output
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
     /// Text for people, JSON for programs
@@ -78,14 +89,26 @@ pub(crate) struct Args {
     inject: Vec<Inject>,
 }
 
+/// The words of `stop.target`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum TargetArg {
     /// End as soon as F is within the tolerance of the best known value
-    On,
-    /// Never mind the best known value
-    Off,
+    #[value(alias = "on")]
+    Upper,
     /// End as soon as F, f and both violations are within their tolerances
     Both,
+    /// Never mind the best known value
+    Off,
+}
+
+impl TargetArg {
+    fn word(self) -> &'static str {
+        match self {
+            TargetArg::Upper => "upper",
+            TargetArg::Both => "both",
+            TargetArg::Off => "off",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -97,20 +120,18 @@ enum OnFailure {
     Stop,
 }
 
-const DEFAULT_METHOD: &str = "cr-tlea-cma-es";
-
-/// What is meant: a run, the problem it evaluates, and where it is saved.
-struct Job {
-    run: Run,
-    problem: BoxedProblem,
-    saving: Option<Saving>,
-}
-
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let stop = interrupt::flag()?;
-    let Job { mut run, problem, saving } = match &args.resume {
-        Some(path) => resumed(args, path)?,
-        None => started(args)?,
+    let saved = args.resume.as_deref().map(checkpoint::load).transpose()?;
+    let source = match &saved {
+        Some(saved) => resume::source(args, saved)?,
+        None => open(args, args.problem.as_deref().unwrap_or_default(), args.size.dims())?,
+    };
+    let checkpoint = args.checkpoint.as_ref().or(args.resume.as_ref());
+    files::refuse_clashes(args, checkpoint)?;
+    let solver = match saved {
+        Some(saved) => resume::solver(args, &*source, saved)?,
+        None => started(args, &*source)?,
     };
     let policy = FailurePolicy {
         retries: args.retries,
@@ -119,229 +140,165 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
             OnFailure::Stop => AfterFailure::Stop,
         },
     };
-    solve_files::refuse_same_files([
-        ("--trace", args.trace.as_deref()),
-        ("--plot", args.plot.as_deref()),
-        ("--checkpoint", saving.as_ref().map(|saving| saving.path.as_path())),
-        ("--resume", args.resume.as_deref()),
-    ])?;
+    let ready = solver.jobs(args.jobs.into()).policy(policy).stop_flag(stop).ready();
+    let mut ready = ready.map_err(|error| files::with_way_out(error, args))?;
+    ready.options.saving = checkpoint.map(bilevo::Saving::to);
+    ready.options.time_limit = args.time_limit.map(|limit| limit.0);
+    ready.claim().map_err(|error| files::with_way_out(error, args))?;
+    if args.seed.is_none() && args.resume.is_none() {
+        let seed = ready.run.id().seed;
+        say(format_args!("seed {seed} (drawn; --seed {seed} repeats this run)"));
+    }
+    watch(args, &mut ready)
+}
+
+/// Opens a problem, with faults if wanted.
+fn open(args: &Args, name: &str, dims: Option<(usize, usize)>) -> anyhow::Result<Box<dyn Source>> {
+    if args.inject.is_empty() {
+        return Ok(source::open(name, dims)?);
+    }
+    let problem = problems::problem(name, dims)?;
+    Ok(Box::new(Named::new(Box::new(Faulty::new(problem, args.inject.clone())), name, "")))
+}
+
+fn started<'a>(args: &Args, source: &'a dyn Source) -> anyhow::Result<Solver<'a>> {
+    if args.target.is_some_and(|target| target != TargetArg::Off) && source.spec().best_known.is_empty() {
+        bail!("`--target` needs a best known value, and {} has none\nhint: leave it out", source.id());
+    }
+    let solver = Solver::new(source).method(args.method.as_deref().unwrap_or(methods::DEFAULT));
+    let solver = with_settings(args, solver)?;
+    Ok(match args.seed {
+        Some(seed) => solver.seed(seed),
+        None => solver,
+    })
+}
+
+/// What `--set` and the flags change.
+fn with_settings<'a>(args: &Args, mut solver: Solver<'a>) -> anyhow::Result<Solver<'a>> {
+    let number = |count: Option<u64>| count.map(|count| count.to_string());
+    let flags = [
+        ("--max-upper-evals", "stop.max_upper_evals", number(args.max_upper_evals)),
+        ("--max-lower-evals", "stop.max_lower_evals", number(args.max_lower_evals)),
+        ("--target", "stop.target", args.target.map(|target| target.word().into())),
+    ];
+    for (key, value) in &args.set {
+        let twice = flags.iter().find(|(_, setting, given)| given.is_some() && setting == key);
+        // A run that has started takes no new settings, so that nothing can contradict itself.
+        if let Some((flag, ..)) = twice.filter(|_| args.resume.is_none()) {
+            bail!("`{flag}` and `--set {key}` set the same thing\nhint: leave one of them out");
+        }
+        solver = solver.set(key, value);
+    }
+    for (_, key, value) in flags {
+        solver = match value {
+            Some(value) => solver.set(key, value),
+            None => solver,
+        };
+    }
+    Ok(solver)
+}
+
+/// Runs, and writes down what came of it.
+fn watch(args: &Args, ready: &mut Ready<'_>) -> anyhow::Result<Exit> {
     let mut plot = args.plot.as_deref().map(Plot::new).transpose()?;
-    let summary = run.engine().summary();
-    let trace = args.trace.as_deref().map(|path| TraceWriter::open(path, summary.generations));
-    let mut trace = trace.transpose()?;
-    let options = RunOptions { policy, saving, stop, ..RunOptions::default() };
-    let ended = watch(&mut run, &mut *evaluator(args, problem)?, &options, trace.as_mut(), plot.as_mut());
-    if let Some(Err(error)) = trace.map(TraceWriter::finish) {
-        output::warn(error);
-    }
-    if let Some(Err(error)) = plot.map(|plot| plot.finish(&run)) {
-        output::warn(error);
-    }
+    let generations = ready.run.engine().summary().generations;
+    let mut trace = match args.trace.as_deref() {
+        Some(path) if is_stdout(path) => Some(TraceWriter::to(std::io::stdout(), "-")),
+        Some(path) => Some(TraceWriter::open(path, generations)?),
+        None => None,
+    };
+    let mut progress = Progress::new(ready.run.engine());
+    let mut observers: Vec<&mut dyn Observer> = vec![&mut progress];
+    observers.extend(trace.as_mut().map(|t| t as &mut dyn Observer));
+    observers.extend(plot.as_mut().map(|p| p as &mut dyn Observer));
+    let ended = ready.go(&mut observers);
+    progress.clear();
+    let run = &ready.run;
+    let written = [
+        trace.map_or(Ok(()), |trace| trace.finish().map_err(Into::into)),
+        plot.map_or(Ok(()), |plot| plot.finish(run)),
+    ];
+    let place = ready.options.saving.as_ref().map(|saving| saving.path.clone());
     match ended {
-        Ok(result) => conclude(args, &run, &options, &result),
+        Ok(result) => conclude(args, run, place, &result, written.into_iter().find_map(Result::err)),
         Err(error) => {
+            written.into_iter().filter_map(Result::err).for_each(output::warn);
             if matches!(error, RunError::Evaluation { .. } | RunError::Evaluator(_)) {
-                rescue(args, &run, &options);
+                rescue(args, run, place);
             }
             Err(error.into())
         }
     }
 }
 
-fn started(args: &Args) -> anyhow::Result<Job> {
-    let name = args.problem.as_deref().unwrap_or_default();
-    let problem = args.size.problem(name)?;
-    let method = args.method.as_deref().unwrap_or(DEFAULT_METHOD);
-    let config = config(args, method)?;
-    if args.target.is_some_and(|target| target != TargetArg::Off) && problem.spec().best_known.is_empty() {
-        bail!("`--target` needs a best known value, and {name} has none\nhint: leave it out");
-    }
-    let seed = args.seed.unwrap_or_else(draw_seed);
-    let engine = Engine::new(problem.spec().clone(), config, seed)?;
-    if args.seed.is_none() {
-        say(format_args!("seed {seed} (drawn; --seed {seed} repeats this run)"));
-    }
-    let run = Run::new(engine, method);
-    if let Some(path) = &args.checkpoint {
-        refuse_other_runs(path, &run)?;
-    }
-    Ok(Job { run, problem, saving: args.checkpoint.as_ref().map(Saving::to) })
-}
-
-/// The method's settings with what `--set` and the flags change.
-fn config(args: &Args, method: &str) -> anyhow::Result<Config> {
-    let mut config = Config::named(method)?;
-    let flags = [
-        ("--max-upper-evals", "stop.max_upper_evals", args.max_upper_evals.is_some()),
-        ("--max-lower-evals", "stop.max_lower_evals", args.max_lower_evals.is_some()),
-        ("--target", "stop.target", args.target.is_some()),
-    ];
-    for (key, value) in &args.set {
-        if let Some((flag, ..)) = flags.iter().find(|(_, setting, given)| *given && setting == key) {
-            bail!("`{flag}` and `--set {key}` set the same thing\nhint: leave one of them out");
+/// Prints the result and finds the exit code. A file that was asked for and could not be written is
+/// an error, though the result is there.
+fn conclude(
+    args: &Args,
+    run: &Run,
+    place: Option<PathBuf>,
+    result: &RunResult,
+    unwritten: Option<anyhow::Error>,
+) -> anyhow::Result<Exit> {
+    print(args, run, result)?;
+    if let Some(error) = unwritten {
+        if result.stop == Status::Interrupted {
+            rescue(args, run, place);
         }
-        config.set(key, value)?;
-    }
-    apply_flags(args, &mut config);
-    Ok(config)
-}
-
-fn apply_flags(args: &Args, config: &mut Config) {
-    let stop = &mut config.stop;
-    stop.max_upper_evals = args.max_upper_evals.or(stop.max_upper_evals);
-    stop.max_lower_evals = args.max_lower_evals.or(stop.max_lower_evals);
-    stop.target = match args.target {
-        None => stop.target,
-        Some(TargetArg::On) => Target::Upper,
-        Some(TargetArg::Off) => Target::Off,
-        Some(TargetArg::Both) => Target::Both,
-    };
-}
-
-/// Thirty-two bits are enough to tell runs apart and short enough to type again.
-fn draw_seed() -> u64 {
-    RandomState::new().build_hasher().finish() >> 32
-}
-
-fn resumed(args: &Args, path: &Path) -> anyhow::Result<Job> {
-    let saved = checkpoint::load(path)?;
-    let header = &saved.header;
-    let id = &header.id;
-    let (upper, lower) = (id.upper_dim, id.lower_dim);
-    let clash = |flag: &str, given: String, holds: String| -> anyhow::Result<()> {
-        if given == holds {
-            return Ok(());
-        }
-        bail!(
-            "`{flag}` is {given}, but `{}` holds a run with {holds}\nhint: leave `{flag}` out to go on with that run",
-            path.display()
-        )
-    };
-    if let Some(problem) = &args.problem {
-        clash("PROBLEM", problem.clone(), header.source.clone())?;
-    }
-    if let Some(method) = &args.method {
-        clash("--method", method.clone(), id.method.clone())?;
-    }
-    if let Some(seed) = args.seed {
-        clash("--seed", seed.to_string(), id.seed.to_string())?;
-    }
-    if let Some(dims) = args.size.dims {
-        clash("--dims", format!("{}+{}", dims.upper, dims.lower), format!("{upper}+{lower}"))?;
-    }
-    refuse_other_settings(args, saved.engine.config())?;
-    let problem = bilevo::problems::problem(&header.source, Some((upper, lower)))
-        .with_context(|| format!("the problem of the checkpoint `{}` cannot be found", path.display()))?;
-    let saving = Saving::to(args.checkpoint.as_deref().unwrap_or(path));
-    let run = Run::resume(saved);
-    if let Some(other) = args.checkpoint.as_ref().filter(|other| !same_file(other, path)) {
-        refuse_other_runs(other, &run)?;
-    }
-    Ok(Job { run, problem, saving: Some(saving) })
-}
-
-/// The settings of a run that has started stay; flags may repeat them.
-fn refuse_other_settings(args: &Args, saved: &Config) -> anyhow::Result<()> {
-    let refuse = |flag: &str| -> anyhow::Result<()> {
-        bail!("`{flag}` cannot be changed in a run that has started\nhint: leave it out, or start a new run")
-    };
-    let mut wanted = saved.clone();
-    for (key, value) in &args.set {
-        wanted.set(key, value)?;
-    }
-    if wanted != *saved {
-        refuse("--set")?;
-    }
-    apply_flags(args, &mut wanted);
-    let (wanted, saved) = (&wanted.stop, &saved.stop);
-    if wanted.max_upper_evals != saved.max_upper_evals {
-        refuse("--max-upper-evals")?;
-    }
-    if wanted.max_lower_evals != saved.max_lower_evals {
-        refuse("--max-lower-evals")?;
-    }
-    if wanted.target != saved.target {
-        refuse("--target")?;
-    }
-    Ok(())
-}
-
-fn evaluator(args: &Args, problem: BoxedProblem) -> anyhow::Result<Box<dyn Evaluator>> {
-    let problem: BoxedProblem =
-        if args.inject.is_empty() { problem } else { Box::new(Faulty::new(problem, args.inject.clone())) };
-    Ok(match args.jobs {
-        1 => Box::new(Serial::new(problem)),
-        jobs => Box::new(Threads::new(problem, usize::from(jobs))?),
-    })
-}
-
-fn watch(
-    run: &mut Run,
-    evaluator: &mut dyn Evaluator,
-    options: &RunOptions,
-    trace: Option<&mut TraceWriter>,
-    plot: Option<&mut Plot>,
-) -> Result<RunResult, RunError> {
-    let budget = run.engine().config().check(run.engine().spec()).map_or(0, |settings| settings.budget.upper_evals);
-    let mut progress = Progress::new(budget);
-    let mut observers: Vec<&mut dyn Observer> = vec![&mut progress];
-    observers.extend(trace.map(|t| t as &mut dyn Observer));
-    observers.extend(plot.map(|p| p as &mut dyn Observer));
-    let ended = run.go(evaluator, options, &mut observers);
-    progress.clear();
-    ended
-}
-
-/// Prints the result and finds the exit code.
-fn conclude(args: &Args, run: &Run, options: &RunOptions, result: &RunResult) -> anyhow::Result<Exit> {
-    match args.format {
-        Format::Json => output::json(result)?,
-        Format::Text => solve_text::print(run.engine(), result)?,
+        return Err(error);
     }
     if result.stop == Status::Interrupted {
-        return if rescue(args, run, options) {
-            Ok(Exit::Interrupted)
-        } else {
-            Err(anyhow::anyhow!("interrupted, and the run could not be saved"))
+        return match rescue(args, run, place) {
+            true => Ok(Exit::Interrupted),
+            false => Err(anyhow::anyhow!("interrupted, and the run could not be saved")),
         };
     }
     if let Some(error) = &result.save_error {
         output::warn(error);
+        rescue(args, run, None);
+        bail!("the run ended, but its last checkpoint could not be written to the file asked for");
+    }
+    if result.stop == Status::TimeLimit
+        && let Some(path) = &place
+    {
+        say(format_args!("saved to `{}`; go on with: {}", path.display(), resume::command(args, path)));
     }
     Ok(if result.target_met == Some(false) { Exit::TargetMissed } else { Exit::Done })
 }
 
-/// Leaves a checkpoint of a run that did not end by itself and says how to go on; whether it could.
-fn rescue(args: &Args, run: &Run, options: &RunOptions) -> bool {
-    let path = match &options.saving {
-        Some(saving) => saving.path.clone(),
-        None => default_checkpoint(run),
-    };
-    match run.save(&path) {
-        Ok(()) => {
-            say(format_args!("saved to `{}`; go on with: {}", path.display(), resume_command(args, &path)));
-            true
-        }
-        Err(error) => {
-            output::warn(error);
-            false
-        }
+/// The result on stdout, unless that carries a trace or a plot: then text goes to stderr, and JSON
+/// follows the trace as one more line.
+fn print(args: &Args, run: &Run, result: &RunResult) -> anyhow::Result<()> {
+    let taken = [&args.trace, &args.plot].into_iter().flatten().any(|path| is_stdout(path));
+    match (args.format, taken) {
+        (Format::Json, false) => output::json(result),
+        (Format::Json, true) => output::json_line(result),
+        (Format::Text, false) => text::print(&mut output::stdout(), run.engine(), result),
+        (Format::Text, true) => text::print(&mut output::stderr(), run.engine(), result),
     }
 }
 
-/// The command that goes on with a saved run in the way this one was run.
-fn resume_command(args: &Args, path: &Path) -> String {
-    let mut command = format!("bilevo solve --resume {}", quoted_path(path));
-    let mut add = |flag: &str, value: Option<String>| {
-        if let Some(value) = value {
-            command.push_str(&format!(" --{flag} {value}"));
+/// Leaves a checkpoint of a run in the file it was saved to, or if there is none (or it cannot be
+/// written) in one named after the run, and says how to go on; whether it could.
+fn rescue(args: &Args, run: &Run, place: Option<PathBuf>) -> bool {
+    let attempt = |path: &Path| -> bool {
+        match run.save(path) {
+            Ok(saved) => {
+                let what = match saved {
+                    Saved::Written => "saved to",
+                    Saved::Kept(evaluations) if evaluations > run.header().evaluations => {
+                        "this run has been saved further on before, in"
+                    }
+                    Saved::Kept(_) => "saved to",
+                };
+                say(format_args!("{what} `{}`; go on with: {}", path.display(), resume::command(args, path)));
+                true
+            }
+            Err(error) => {
+                output::warn(error);
+                false
+            }
         }
     };
-    add("trace", args.trace.as_deref().map(quoted_path));
-    add("plot", args.plot.as_deref().map(quoted_path));
-    add("jobs", (args.jobs != 1).then(|| args.jobs.to_string()));
-    add("on-failure", (args.on_failure == OnFailure::Stop).then(|| "stop".into()));
-    add("retries", (args.retries > 0).then(|| args.retries.to_string()));
-    add("format", (args.format == Format::Json).then(|| "json".into()));
-    command
+    place.is_some_and(|path| attempt(&path)) || attempt(&default_checkpoint(run))
 }

@@ -1,12 +1,11 @@
 //! The result of a run for people.
 
-use crate::output::{self, GOOD, WARN, best_known, counted, grouped, short, vector};
+use crate::output::{GOOD, WARN, best_known, counted, grouped, short, vector};
 use crate::table::{heading, line};
 use bilevo::{Engine, RunId, RunResult, Status, StopReason};
 use std::io::Write;
 
-pub(crate) fn print(engine: &Engine, result: &RunResult) -> anyhow::Result<()> {
-    let out = &mut output::stdout();
+pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -> anyhow::Result<()> {
     let RunId { problem, upper_dim, lower_dim, method, seed, .. } = &result.id;
     heading(out, format_args!("{problem} {upper_dim}+{lower_dim} · {method} · seed {seed}"))?;
     solution(out, engine, result)?;

@@ -9,12 +9,9 @@ mod interrupt;
 mod list;
 mod man;
 mod new;
-mod plot;
 mod reproduce;
 mod serve_problem;
 mod solve;
-mod solve_files;
-mod solve_text;
 
 use crate::Exit;
 use clap::Subcommand;

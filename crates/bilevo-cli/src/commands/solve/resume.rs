@@ -1,0 +1,86 @@
+//! `solve --resume`: a saved run keeps its problem, method, seed and settings; only budgets may grow.
+
+use super::files::quoted_path;
+use super::{Args, OnFailure, open, with_settings};
+use crate::args::Format;
+use anyhow::{Context, bail};
+use bilevo::{Checkpoint, Config, RunError, Solver, Source};
+use std::path::Path;
+
+/// The problem of a saved run; flags that contradict the run are refused.
+pub(super) fn source(args: &Args, saved: &Checkpoint) -> anyhow::Result<Box<dyn Source>> {
+    let (header, id) = (&saved.header, &saved.header.id);
+    let file = args.resume.as_deref().unwrap_or(Path::new("")).display();
+    let clash = |flag: &str, given: Option<String>, holds: &str| -> anyhow::Result<()> {
+        match given.filter(|given| given != holds) {
+            None => Ok(()),
+            Some(given) => bail!(
+                "`{flag}` is {given}, but `{file}` holds a run with {holds}\nhint: leave `{flag}` out to go on with that run"
+            ),
+        }
+    };
+    clash("PROBLEM", args.problem.clone(), &header.source)?;
+    clash("--method", args.method.clone(), &id.method)?;
+    clash("--seed", args.seed.map(|seed| seed.to_string()), &id.seed.to_string())?;
+    let dims = args.size.dims().map(|(upper, lower)| format!("{upper}+{lower}"));
+    clash("--dims", dims, &format!("{}+{}", id.upper_dim, id.lower_dim))?;
+    open(args, &header.source, Some((id.upper_dim, id.lower_dim)))
+        .with_context(|| format!("the problem of the checkpoint `{file}` cannot be found"))
+}
+
+/// The saved run with the budgets that the flags ask for.
+pub(super) fn solver<'a>(args: &Args, source: &'a dyn Source, saved: Checkpoint) -> anyhow::Result<Solver<'a>> {
+    refuse_other_settings(args, saved.engine.config())?;
+    with_settings(args, Solver::new(source).resume(saved))
+}
+
+/// The settings of a run that has started stay; flags may repeat them.
+fn refuse_other_settings(args: &Args, saved: &Config) -> anyhow::Result<()> {
+    let refuse = |flag: &str| -> anyhow::Result<()> {
+        bail!("`{flag}` cannot be changed in a run that has started\nhint: leave it out, or start a new run")
+    };
+    for (key, value) in &args.set {
+        let mut wanted = saved.clone();
+        wanted.set(key, value)?;
+        if wanted != *saved && !key.starts_with("stop.max_") {
+            refuse("--set")?;
+        }
+    }
+    if let Some(target) = args.target {
+        let mut wanted = saved.clone();
+        wanted.set("stop.target", target.word())?;
+        if wanted != *saved {
+            refuse("--target")?;
+        }
+    }
+    Ok(())
+}
+
+/// A budget below the one a run was started with, in the words of the flag.
+pub(super) fn budget_words(error: &RunError) -> Option<String> {
+    let RunError::Config(bilevo::ConfigError::Invalid { field, reason, .. }) = error else { return None };
+    let flag = match field.as_str() {
+        "stop.max_upper_evals" => "--max-upper-evals",
+        "stop.max_lower_evals" => "--max-lower-evals",
+        _ => return None,
+    };
+    Some(format!("`{flag}` cannot be changed to less in a run that has started\nhint: {reason}"))
+}
+
+/// The command that goes on with a saved run in the way this one was run.
+pub(super) fn command(args: &Args, path: &Path) -> String {
+    let mut command = format!("bilevo solve --resume {}", quoted_path(path));
+    let mut add = |flag: &str, value: Option<String>| {
+        if let Some(value) = value {
+            command.push_str(&format!(" --{flag} {value}"));
+        }
+    };
+    add("trace", args.trace.as_deref().map(quoted_path));
+    add("plot", args.plot.as_deref().map(quoted_path));
+    add("time-limit", args.time_limit.map(|limit| limit.to_string()));
+    add("jobs", (args.jobs != 1).then(|| args.jobs.to_string()));
+    add("on-failure", (args.on_failure == OnFailure::Stop).then(|| "stop".into()));
+    add("retries", (args.retries > 0).then(|| args.retries.to_string()));
+    add("format", (args.format == Format::Json).then(|| "json".into()));
+    command
+}
