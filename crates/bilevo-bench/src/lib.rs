@@ -10,4 +10,6 @@ mod guide {
     struct Problems;
     #[doc = include_str!("../../../docs/src/checkpoints.md")]
     struct Checkpoints;
+    #[doc = include_str!("../../../docs/src/audit.md")]
+    struct Audit;
 }
