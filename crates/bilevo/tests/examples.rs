@@ -1,66 +1,70 @@
-//! The problem files under `examples/`, each solved and compared with its answer in closed form.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+//! The Rust examples against answers computed in another way.
+#![allow(clippy::unwrap_used)] // also in what tests share
+#![allow(dead_code)] // their `main`
 
-use bilevo::{RunResult, Solver, source};
+#[path = "../examples/duopoly.rs"]
+mod duopoly;
+#[path = "../examples/mine.rs"]
+mod mine;
+#[path = "../examples/ridge.rs"]
+mod ridge;
+#[path = "../examples/toll.rs"]
+mod toll;
 
-fn solve(file: &str) -> RunResult {
-    let path = format!("{}/../../examples/{file}", env!("CARGO_MANIFEST_DIR"));
-    let source = source::open(&path, None).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(source.hash().len(), 16);
-    // The known optimum stays out of it: the answer must be found, not recognised.
-    Solver::new(&*source).method("auto").set("stop.target", "off").seed(7).run().unwrap()
-}
+use bilevo::RunResult;
 
-fn near(got: &[f64], want: &[f64], tolerance: f64) {
-    assert_eq!(got.len(), want.len());
-    assert!(got.iter().zip(want).all(|(g, w)| (g - w).abs() <= tolerance), "{got:?}, not {want:?}");
-}
-
-#[test]
-fn toll() {
-    let result = solve("toll.toml");
-    near(&result.x.unwrap(), &[3.975], 0.02);
-    near(&[result.upper_value.unwrap()], &[3.975 * 3.975], 1e-3);
+/// F, x and y of a result.
+fn answer(result: RunResult) -> (f64, Vec<f64>, Vec<f64>) {
+    (result.upper_value.unwrap(), result.x.unwrap(), result.y.unwrap())
 }
 
 #[test]
-fn tax() {
-    let result = solve("tax.toml");
-    near(&result.x.unwrap(), &[2.0], 0.02);
-    near(&result.y.unwrap(), &[4.0, 2.0], 0.05);
-    near(&[result.upper_value.unwrap()], &[4.0], 0.02);
+fn toll_on_a_bridge() {
+    // With p on the bridge the others split evenly and their way takes 83 + 4.5 p minutes, that over
+    // the bridge 70 + 11 p and the toll: p = 2 - toll / 6.5, and toll * p is largest at toll 6.5.
+    let (revenue, toll, flows) = answer(toll::solve().unwrap());
+    assert!((revenue - 6.5).abs() < 1e-2, "{revenue}");
+    assert!((toll[0] - 6.5).abs() < 0.3, "{toll:?}");
+    assert!((flows[0] - 2.5).abs() < 0.1 && (flows[1] - 1.0).abs() < 0.1, "{flows:?}");
 }
 
 #[test]
-fn stackelberg() {
-    let (top, slope, cost) = (100.0, 1.0, [10.0, 16.0]);
-    // The follower's best answer to q is (top - cost - slope*q)/(2*slope); the leader's profit is then
-    // quadratic in q.
-    let lead = (top - 2.0 * cost[0] + cost[1]) / (2.0 * slope);
-    let follow = (top - cost[1] - slope * lead) / (2.0 * slope);
-    let price = top - slope * (lead + follow);
-    let result = solve("stackelberg.toml");
-    near(&result.x.unwrap(), &[lead], 0.05);
-    near(&result.y.unwrap(), &[follow], 0.05);
-    near(
-        &[result.upper_value.unwrap(), result.lower_value.unwrap()],
-        &[(price - cost[0]) * lead, (price - cost[1]) * follow],
-        1.0,
+fn stackelberg_duopoly() {
+    // y = (10 - x) / 2, so the leader maximises x (6 - x / 2): x = 6, y = 2, profits 18 and 4.
+    let (profit, x, y) = answer(duopoly::solve().unwrap());
+    assert!(
+        (profit - 18.0).abs() < 1e-2 && (x[0] - 6.0).abs() < 0.1 && (y[0] - 2.0).abs() < 0.1,
+        "{profit} {x:?} {y:?}"
     );
 }
 
+/// The weights of ridge regression by the normal equations.
+fn weights(penalty: f64) -> [f64; 2] {
+    let sum = |f: &dyn Fn(&[f64; 2], f64) -> f64| ridge::TRAIN.iter().map(|(row, value)| f(row, *value)).sum::<f64>();
+    let (a, b, d) = (sum(&|r, _| r[0] * r[0]) + penalty, sum(&|r, _| r[0] * r[1]), sum(&|r, _| r[1] * r[1]) + penalty);
+    let (p, q) = (sum(&|r, v| r[0] * v), sum(&|r, v| r[1] * v));
+    let determinant = a * d - b * b;
+    [(d * p - b * q) / determinant, (a * q - b * p) / determinant]
+}
+
 #[test]
-fn network() {
-    let result = solve("network.toml");
-    let (toll, y) = (result.x.unwrap()[0], result.y.unwrap());
-    near(&[toll], &[6.5], 0.1);
-    near(&y, &[2.5, 2.5], 0.05);
-    // An equilibrium: all three paths take equally long, the toll counted.
-    let bridge = 6.0 - y[0] - y[1];
-    let times = [
-        10.0 * (y[0] + bridge) + 50.0 + y[0],
-        50.0 + y[1] + 10.0 * (y[1] + bridge),
-        10.0 * (y[0] + bridge) + 10.0 + bridge + toll + 10.0 * (y[1] + bridge),
-    ];
-    near(&times, &[times[0]; 3], 0.5);
+fn penalty_of_a_regression() {
+    let errors =
+        (0..=6000).map(|step| ridge::error(&ridge::KEPT, &weights(10_f64.powf(f64::from(step) / 1000.0 - 4.0))));
+    let (best, least) = errors.enumerate().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
+    assert!((500..5500).contains(&best), "the optimum is inside: {best}");
+    let (error, x, w) = answer(ridge::solve().unwrap());
+    assert!((error - least).abs() < 1e-4, "{error} instead of {least} at {x:?}");
+    let exact = weights(10_f64.powf(x[0]));
+    assert!((w[0] - exact[0]).abs() < 1e-2 && (w[1] - exact[1]).abs() < 1e-2, "{w:?} instead of {exact:?}");
+}
+
+#[test]
+fn tax_on_a_mine() {
+    // The mine digs q = (99 - tax) / 4; (tax - 1) q is largest at tax 50: q = 12.25, gain 600.25.
+    let (gain, tax, q) = answer(mine::solve().unwrap());
+    assert!(
+        (gain - 600.25).abs() < 0.1 && (tax[0] - 50.0).abs() < 1.0 && (q[0] - 12.25).abs() < 0.2,
+        "{gain} {tax:?} {q:?}"
+    );
 }
