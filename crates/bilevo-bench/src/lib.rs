@@ -6,6 +6,8 @@
 mod guide {
     #[doc = include_str!("../../../README.md")]
     struct Readme;
+    #[doc = include_str!("../../../docs/src/files.md")]
+    struct Files;
     #[doc = include_str!("../../../docs/src/problems.md")]
     struct Problems;
     #[doc = include_str!("../../../docs/src/checkpoints.md")]
