@@ -3,7 +3,8 @@
 
 use bilevo::{Functions, RunError, RunResult, Solver};
 
-pub fn solve() -> Result<RunResult, RunError> {
+/// Solves it.
+pub(crate) fn solve() -> Result<RunResult, RunError> {
     let price = |x: f64, y: f64| 12.0 - x - y;
     let market = Functions::new(
         "duopoly",

@@ -4,7 +4,8 @@
 
 use bilevo::{Functions, RunError, RunResult, Solver};
 
-pub fn solve() -> Result<RunResult, RunError> {
+/// Solves it.
+pub(crate) fn solve() -> Result<RunResult, RunError> {
     let profit = |tax: f64, q: f64| (100.0 - q) * q - (q * q + q) - tax * q;
     let mine = Functions::new(
         "mine",

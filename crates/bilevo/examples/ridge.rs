@@ -3,16 +3,20 @@
 
 use bilevo::{Functions, RunError, RunResult, Solver};
 
-/// Rows of inputs with the value to predict: six to train on, four kept aside.
-pub const TRAIN: [([f64; 2], f64); 6] =
+/// Rows of inputs with the value to predict, to train on.
+pub(crate) const TRAIN: [([f64; 2], f64); 6] =
     [([1.0, 0.9], 2.3), ([0.2, 0.1], 0.1), ([0.7, 0.8], 1.2), ([0.4, 0.5], 1.3), ([0.9, 0.7], 1.4), ([0.1, 0.3], 0.6)];
-pub const KEPT: [([f64; 2], f64); 4] = [([0.8, 0.6], 1.4), ([0.3, 0.4], 0.6), ([0.6, 0.5], 1.2), ([0.5, 0.9], 1.4)];
+/// Rows kept aside.
+pub(crate) const KEPT: [([f64; 2], f64); 4] =
+    [([0.8, 0.6], 1.4), ([0.3, 0.4], 0.6), ([0.6, 0.5], 1.2), ([0.5, 0.9], 1.4)];
 
-pub fn error(data: &[([f64; 2], f64)], w: &[f64]) -> f64 {
+/// The sum of squared errors.
+pub(crate) fn error(data: &[([f64; 2], f64)], w: &[f64]) -> f64 {
     data.iter().map(|(row, value)| (row[0] * w[0] + row[1] * w[1] - value).powi(2)).sum()
 }
 
-pub fn solve() -> Result<RunResult, RunError> {
+/// Solves it.
+pub(crate) fn solve() -> Result<RunResult, RunError> {
     // x is the decimal logarithm of the penalty.
     let tuning = Functions::new(
         "ridge",

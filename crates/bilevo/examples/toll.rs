@@ -6,7 +6,8 @@
 
 use bilevo::{Functions, RunError, RunResult, Solver};
 
-pub fn solve() -> Result<RunResult, RunError> {
+/// Solves it.
+pub(crate) fn solve() -> Result<RunResult, RunError> {
     // y = flows over B alone and over the bridge; the rest goes over C. Minutes on a road with flow v:
     // 10 v from A to B and C to D, 50 + v from B to D and A to C, 10 + v on the bridge.
     let potential = |x: &[f64], y: &[f64]| {
