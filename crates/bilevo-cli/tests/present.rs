@@ -23,7 +23,10 @@ fn a_store_becomes_tables_and_a_page() {
     assert!(table(&[]).contains("cr-boc"));
     assert!(table(&["--format", "markdown", "--reference", "cr-boc", "--holm"]).contains("| +/≈/− | boc |"));
     assert!(table(&["--format", "latex"]).contains("\\toprule"));
-    assert_eq!(table(&["--format", "csv"]).lines().count(), 3);
+    let csv = table(&["--format", "csv", "--reference", "boc"]);
+    assert_eq!(csv.lines().count(), 3, "a heading and data, nothing else: {csv}");
+    let closing = table(&["--format", "csv", "--reference", "boc", "--closing"]);
+    assert!(closing.lines().count() == 2 && closing.contains("/0"), "{closing}");
     let unknown = bilevo(path, &["experiment", "table", "--store", "s.db", "--reference", "motea"]);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("hint:"));
@@ -61,7 +64,7 @@ fn a_report_overwrites_nothing_but_a_report() {
         ("./s.db-wal", "belongs to the store"),
         ("s.db-shm", "belongs to the store"),
         ("s.db.lock", "belongs to the store"),
-        ("notes.html", "is no report of bilevo"),
+        ("notes.html", "is not a report of bilevo"),
     ] {
         let refused = report(out);
         assert_eq!(refused.status.code(), Some(2), "{out}");
@@ -75,8 +78,10 @@ fn a_report_overwrites_nothing_but_a_report() {
     let study = bilevo(path, &["reproduce", "--runs", "1", "--only", "applications", "--out", "notes.html"]);
     assert_eq!(study.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&study.stderr).contains("is no folder"));
-    let study = bilevo(path, &["reproduce", "--runs", "1", "--out", "new", "--store", "new/report.html"]);
-    assert_eq!((study.status.code(), path.join("new").exists()), (Some(2), false));
+    for store in ["new/report.html", "new/tables/study.db", "new/contents.json"] {
+        let study = bilevo(path, &["reproduce", "--runs", "1", "--out", "new", "--store", store]);
+        assert_eq!((study.status.code(), path.join("new").exists()), (Some(2), false), "{store}");
+    }
     let csv = bilevo(path, &["experiment", "export", "--store", "s.db", "--format", "csv", "--out", "s.db.lock"]);
     assert_eq!(csv.status.code(), Some(2));
 }
@@ -89,7 +94,13 @@ fn the_study_is_written_and_not_run_twice() {
     let first = done(path, &args);
     assert!(first.contains("cr-tlea-cma-es") && first.contains("68.5"), "{first}");
     assert!(first.contains("too few runs to test") && !first.contains("does not hold "), "{first}");
-    for file in ["report.html", "study.db", "tables/summary.md", "figures/applications-tlea-cma-es-convergence.png"] {
+    for file in [
+        "report.html",
+        "study.db",
+        "contents.json",
+        "tables/summary.md",
+        "figures/applications-tlea-cma-es-convergence.png",
+    ] {
         assert!(path.join("out").join(file).is_file(), "{file}");
     }
     let page = std::fs::read(path.join("out/report.html")).unwrap();

@@ -14,10 +14,29 @@ pub use ioh::{ExportError, ioh_folder};
 use crate::csv;
 use crate::row::{Row, TracePoint};
 use bilevo::RunResult;
+use bilevo::files::Kind;
 use flat::Field;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::io::{self, Write};
+
+/// Files that [`csv`] writes; an empty one comes from an empty store.
+pub const CSV: Kind = Kind {
+    name: "table of rows",
+    description: "a CSV export of bilevo",
+    is_ours: |start| start.is_empty() || start.starts_with(b"problem,problem_hash,upper_dim,lower_dim,method,"),
+};
+
+/// Files that [`json_lines`] writes.
+pub const JSON_LINES: Kind = Kind {
+    name: "list of rows",
+    description: "a JSON lines export of bilevo",
+    is_ours: |start| start.is_empty() || start.starts_with(b"{\"problem\":") && contains(start, b"\"problem_hash\":"),
+};
+
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
 
 /// Writes the results of rows as CSV with a header; config and trace are left to the other forms.
 ///

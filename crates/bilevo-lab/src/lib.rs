@@ -9,6 +9,7 @@
 mod csv;
 pub mod export;
 pub mod figures;
+mod folder;
 pub mod grid;
 pub mod paper;
 pub mod report;

@@ -2,13 +2,14 @@
 //!
 //! [`study`] is the list of comparisons, one entry each; [`published`] the paper's tables.
 //! [`compared`] looks up and tests the runs of a comparison once; [`layout`] is the paper's table,
-//! [`against`] sets the published figures beside ours, `figures` draws them, and [`report`] puts
-//! everything together. Nothing outside this folder knows about it.
+//! [`against`] sets the published figures beside ours, `figures` draws them, [`report()`] puts
+//! everything together and [`folder`] keeps it. Nothing outside this folder knows about it.
 
 pub mod against;
 pub mod compared;
 mod differences;
 mod figures;
+pub mod folder;
 pub mod layout;
 pub mod published;
 mod report;

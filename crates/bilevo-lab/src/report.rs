@@ -15,6 +15,7 @@ use crate::figures::{PngError, Scene, convergence};
 use crate::row::Row;
 use crate::tables::groups::{self, Group};
 use crate::tables::{Format, Table};
+use bilevo::files::Kind;
 use std::collections::BTreeSet;
 
 /// Everything that is said about some runs.
@@ -112,6 +113,9 @@ pub type ReportFile = (String, Vec<u8>);
 
 /// The page's name within the folder.
 pub const PAGE: &str = "report.html";
+
+/// Pages as files.
+pub const KIND: Kind = Kind { name: "report", description: "a report of bilevo", is_ours: is_report };
 
 impl Report {
     /// The page.

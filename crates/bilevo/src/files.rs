@@ -257,7 +257,10 @@ fn other_than_file(metadata: &fs::Metadata) -> Option<&'static str> {
 }
 
 /// Follows links, the last of which may lead to a file that does not exist yet.
-fn resolve(path: &Path) -> io::Result<PathBuf> {
+///
+/// # Errors
+/// A link that cannot be read, or links that lead in a circle.
+pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     let mut place = path.to_path_buf();
     for _ in 0..MAX_LINKS {
         match fs::symlink_metadata(&place) {

@@ -8,6 +8,7 @@ use crate::output::{self, say};
 use anyhow::{Context, bail};
 use bilevo::RunId;
 use bilevo_lab::paper;
+use bilevo_lab::paper::folder::Contents;
 use bilevo_lab::paper::study::{self, Comparison, Part};
 use bilevo_lab::row::Row;
 use bilevo_lab::runner::{RunGridOptions, run_tasks, solve_task};
@@ -21,7 +22,8 @@ use std::path::PathBuf;
 /// Run the published study again and set its figures beside ours
 ///
 /// Writes tables, figures and report.html into a folder and prints the conclusions. Finished runs
-/// are kept in the store: interrupted or killed, the same command goes on where it was.
+/// are kept in the store: interrupted or killed, the same command goes on where it was. A folder
+/// holds one study: more runs or parts take the place of fewer, anything else needs another folder.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// Runs of every method on every problem
@@ -72,11 +74,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let comparisons = study::comparisons(if chosen.is_empty() { &Part::ALL } else { &chosen });
     let tasks = study::tasks(&comparisons, args.runs)?;
     let path = args.store.clone().unwrap_or_else(|| args.out.join("study.db"));
-    if args.out.exists() && !args.out.is_dir() {
-        bail!("`{}` is no folder; it is left as it is\nhint: give another folder with --out", args.out.display());
-    }
-    if path == args.out.join("report.html") {
-        bail!("`{}` is where the report goes\nhint: give another store", path.display());
+    let contents = Contents::new(&comparisons, args.runs);
+    contents.check(&args.out)?;
+    if Contents::owns(&args.out, &path) {
+        bail!("`{}` is a place for files of the study\nhint: give another store", path.display());
     }
     std::fs::create_dir_all(&args.out).with_context(|| format!("cannot make `{}`", args.out.display()))?;
     let mut store = Store::open(&path)?;
@@ -96,28 +97,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let wanted: BTreeSet<&RunId> = tasks.iter().map(|task| &task.id).collect();
     let mut rows = store.rows(&Filter::all().with_traces())?;
     rows.retain(|row| wanted.contains(row.id()));
-    present(args, &comparisons, &rows)?;
+    present(args, contents, &comparisons, &rows)?;
     Ok(exit)
 }
 
 /// Writes the files and prints the conclusions.
-fn present(args: &Args, comparisons: &[Comparison], rows: &[Row]) -> anyhow::Result<()> {
+fn present(args: &Args, contents: Contents, comparisons: &[Comparison], rows: &[Row]) -> anyhow::Result<()> {
     let report = paper::report(comparisons, rows, &super::command_line())?;
-    let files = report.files()?;
-    for (name, bytes) in &files {
-        let path = args.out.join(name);
-        let context = || format!("cannot write `{}`", path.display());
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).with_context(context)?;
-        }
-        std::fs::write(&path, bytes).with_context(context)?;
-    }
+    let files = contents.write(&report, &args.out)?;
     let mut out = output::stdout();
     if let Some(summary) = &report.summary {
         out.write_all(summary.write(TableFormat::Text).as_bytes())?;
     }
     out.flush()?;
     let page = args.out.join(bilevo_lab::report::PAGE);
-    say(format_args!("{} runs, {} files; open {}", rows.len(), files.len(), page.display()));
+    say(format_args!("{} runs, {files} files; open {}", rows.len(), page.display()));
     Ok(())
 }

@@ -8,7 +8,9 @@
 //! Readers tell runs apart by a point at evaluation 1. Nothing is known of the elite before the end
 //! of the first generation, so its value there stands at evaluation 1 too.
 
+use crate::folder::{self, NamedFile};
 use crate::row::{Row, TracePoint};
+use bilevo::files::FileError;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -28,14 +30,9 @@ pub enum ExportError {
         /// The folder.
         path: PathBuf,
     },
-    /// The operating system refused.
-    #[error("cannot write `{}`: {source}", .path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Its reason.
-        source: std::io::Error,
-    },
+    /// The files could not be written; none is left behind.
+    #[error(transparent)]
+    Files(#[from] FileError),
 }
 
 /// Writes the traces of some rows (loaded with traces) into a new folder; says how many runs that
@@ -44,8 +41,8 @@ pub enum ExportError {
 /// # Errors
 /// The folder exists and is not empty, or cannot be written.
 pub fn ioh_folder(rows: &[Row], folder: &Path) -> Result<usize, ExportError> {
-    let context = |source| ExportError::Io { path: folder.to_path_buf(), source };
-    if folder.exists() && fs::read_dir(folder).map_err(context)?.next().is_some() {
+    let is_empty = || fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
+    if folder.symlink_metadata().is_ok() && !is_empty() {
         return Err(ExportError::Exists { path: folder.to_path_buf() });
     }
     let mut functions = BTreeMap::new();
@@ -59,25 +56,21 @@ pub fn ioh_folder(rows: &[Row], folder: &Path) -> Result<usize, ExportError> {
         algorithms.entry(name).or_default().entry(function_name(row)).or_default().push(row);
     }
     let mut taken = BTreeSet::new();
-    let mut written = 0;
-    fs::create_dir_all(folder).map_err(context)?;
+    let (mut files, mut written) = (Vec::new(), 0);
     for (algorithm, problems) in &algorithms {
-        let own = folder.join(free_name(algorithm, &mut taken));
+        let own = free_name(algorithm, &mut taken);
         for (function, runs) in problems {
             let id = functions.get(function).copied().unwrap_or_default();
-            write_function(&own, algorithm, (id, function), runs)?;
+            files.extend(function_files(&own, algorithm, (id, function), runs));
             written += runs.len();
         }
     }
+    folder::write_new(folder, &files)?;
     Ok(written)
 }
 
-fn write_function(
-    folder: &Path,
-    algorithm: &str,
-    (id, function): (u32, &str),
-    runs: &[&Row],
-) -> Result<(), ExportError> {
+/// The description and the curves of one problem.
+fn function_files(folder: &str, algorithm: &str, (id, function): (u32, &str), runs: &[&Row]) -> [NamedFile; 2] {
     let dimension = runs.first().map_or(0, |row| row.id().upper_dim + row.id().lower_dim);
     let label = format!("f{id}_{}", safe_name(function));
     let path = format!("data_{label}/IOHprofiler_f{id}_DIM{dimension}.dat");
@@ -107,13 +100,8 @@ fn write_function(
         "attributes": ["evaluations", "raw_y"],
         "scenarios": [{"dimension": dimension, "path": path, "runs": described}],
     });
-    write(&folder.join(path), &curves)?;
-    write(&folder.join(format!("IOHprofiler_{label}.json")), &format!("{info:#}\n"))
-}
-
-fn write(path: &Path, text: &str) -> Result<(), ExportError> {
-    let made = path.parent().map_or(Ok(()), fs::create_dir_all);
-    made.and_then(|()| fs::write(path, text)).map_err(|source| ExportError::Io { path: path.to_path_buf(), source })
+    let described = (format!("{folder}/IOHprofiler_{label}.json"), format!("{info:#}\n").into_bytes());
+    [(format!("{folder}/{path}"), curves.into_bytes()), described]
 }
 
 /// Sizes of one problem are functions of their own: 2+3 and 3+2 have the same dimension.

@@ -6,10 +6,12 @@
 //! without any model, and `decision-making` with its misprint corrected.
 
 use crate::grid::{Grid, GridError, Task};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// A part of the study that can be run alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Part {
     /// Five pairs on SMD1 to SMD12.
     Smd,

@@ -7,6 +7,7 @@
 //! releases it when the process ends, however that happens.
 
 use super::{StoreError, schema};
+use bilevo::files;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -28,7 +29,7 @@ pub struct WriterLock {
 /// same lock.
 pub(super) fn locate(path: &Path) -> Result<PathBuf, StoreError> {
     let context = |e| StoreError::io(path, e);
-    let full = std::path::absolute(path).map_err(context)?;
+    let full = files::resolve(path).and_then(std::path::absolute).map_err(context)?;
     match full.canonicalize() {
         Ok(found) => match found.metadata().map_err(context)?.file_type() {
             kind if kind.is_file() => Ok(found),

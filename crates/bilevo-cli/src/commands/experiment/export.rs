@@ -1,15 +1,16 @@
 //! `bilevo experiment export`: rows and curves for other programs.
 
+use super::report::refuse_store;
 use super::rows::{Curves, RowArgs};
 use crate::Exit;
 use crate::output::{say, warn};
-use anyhow::{Context, bail};
+use anyhow::bail;
+use bilevo::files;
 use bilevo_lab::export;
 use bilevo_lab::store::Store;
 use clap::ValueEnum;
-use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Write the rows or the convergence curves of a store for other programs
 #[derive(clap::Args, Debug)]
@@ -19,7 +20,7 @@ pub(super) struct Args {
     /// The form
     #[arg(long, value_enum)]
     format: ExportFormat,
-    /// Where to; a new folder for ioh [default: stdout]
+    /// Where to; an earlier export is replaced, other files are not; a new folder for ioh [default: stdout]
     #[arg(long, value_name = "PATH", required_if_eq("format", "ioh"))]
     out: Option<PathBuf>,
     /// Convergence curves too (jsonl; ioh always has them, csv never)
@@ -52,30 +53,18 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
         ExportFormat::Jsonl => export::json_lines(&rows, out),
         ExportFormat::Ioh => Ok(()),
     };
-    match &args.out {
-        Some(folder) if args.format == ExportFormat::Ioh => {
-            let runs = export::ioh_folder(&rows, folder)?;
-            say(format_args!("{runs} curves in {}", folder.display()));
-        }
-        Some(path) => {
-            let context = || format!("cannot write `{}`", path.display());
-            let mut out = BufWriter::new(new_file(path, &store).with_context(context)?);
-            write(&mut out).and_then(|()| out.flush()).with_context(context)?;
-            say(format_args!("{} rows in {}", rows.len(), path.display()));
-        }
-        None => {
-            let mut out = BufWriter::new(std::io::stdout().lock());
-            write(&mut out)?;
-            out.flush()?;
-        }
-    }
+    let Some(path) = &args.out else {
+        let mut out = BufWriter::new(std::io::stdout().lock());
+        write(&mut out)?;
+        out.flush()?;
+        return Ok(Exit::Done);
+    };
+    refuse_store(path, &store)?;
+    let (count, what) = match args.format {
+        ExportFormat::Ioh => (export::ioh_folder(&rows, path)?, "curves"),
+        ExportFormat::Csv => (files::write(path, &export::CSV, write).map(|()| rows.len())?, "rows"),
+        ExportFormat::Jsonl => (files::write(path, &export::JSON_LINES, write).map(|()| rows.len())?, "rows"),
+    };
+    say(format_args!("{count} {what} in {}", path.display()));
     Ok(Exit::Done)
-}
-
-/// Opens a file to write to, unless it belongs to the store.
-fn new_file(path: &Path, store: &Store) -> anyhow::Result<File> {
-    if store.owns(path) {
-        bail!("it belongs to the store");
-    }
-    Ok(File::create(path)?)
 }
