@@ -173,7 +173,7 @@ fn csv_cell(text: &str) -> String {
     match text {
         "–" => String::new(),
         number if number.parse::<f64>().is_ok() => number.into(),
-        _ => csv::text(&plain(text)),
+        _ => plain(&csv::text(text)),
     }
 }
 
