@@ -182,6 +182,68 @@ fn stdout_has_data_and_stderr_words() {
     assert!(folder.path().join("curves").read_dir().unwrap().count() > 0);
 }
 
+const TOLL: &str = r#"
+name = "toll"
+[upper]
+maximize = "t * q"
+variables = { t = [0, 10] }
+[lower]
+minimize = "(q - 8 + t)^2"
+variables = { q = [0, 10] }
+[best_known]
+upper = 16.0
+"#;
+
+/// The follower takes the least; so does the leader.
+const PLANT: &str = r#"
+name = "plant"
+command = ["sh", "plant.sh"]
+[upper]
+variables = { t = [0, 10] }
+[lower]
+variables = { q = [0, 10] }
+"#;
+const ANSWERS: &str = r#"
+while read -r line; do
+    id=${line#*\"id\":}; q=${line##*[}
+    echo "{\"id\":${id%%,*},\"value\":${q%%]*}}"
+done
+"#;
+
+#[cfg(unix)]
+#[test]
+fn files_and_programs_are_problems_like_any_other() {
+    let folder = folder();
+    let inner = folder.path().join("problems");
+    std::fs::create_dir(&inner).unwrap();
+    for (name, text) in [("toll.toml", TOLL), ("plant.toml", PLANT), ("plant.sh", ANSWERS)] {
+        std::fs::write(inner.join(name), text).unwrap();
+    }
+    let grid = "methods = ['bl-cma-es']\nproblems = ['toll.toml', 'plant.toml', 'tp1']\nruns = 2\n\
+        [[settings]]\nstop.max_upper_evals = 40\nlower.max_generations = 3\n";
+    std::fs::write(inner.join("own.toml"), grid).unwrap();
+    let run = |found: &str| {
+        let run = output(folder.path(), &["run", "problems/own.toml"]);
+        assert_eq!(run.status.code(), Some(0), "{}", words(&run.stderr));
+        assert!(words(&run.stderr).contains(found), "{}", words(&run.stderr));
+    };
+    run("6 runs done, 0 were there before");
+    run("0 runs done, 6 were there before");
+    // An edited file is another problem; the others stay as they are.
+    std::fs::write(inner.join("toll.toml"), TOLL.replace("q - 8", "q - 7")).unwrap();
+    run("2 runs done, 4 were there before");
+    let rows = output(folder.path(), &["export", "--store", "problems/own.db", "--format", "jsonl", "--all"]);
+    let rows: Vec<serde_json::Value> =
+        words(&rows.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |name: &'static str| rows.iter().filter(move |row| row["problem"] == name);
+    assert_eq!([of("toll").count(), of("plant").count(), of("tp1").count()], [4, 2, 2]);
+    let hash = |row: &serde_json::Value| row["problem_hash"].as_str().unwrap().to_string();
+    assert_eq!(of("toll").map(hash).collect::<std::collections::BTreeSet<_>>().len(), 2);
+    assert!(of("plant").all(|row| !hash(row).is_empty() && row["F"].as_f64().unwrap() < 1.0));
+    assert!(of("tp1").all(|row| hash(row).is_empty()));
+    assert!(of("toll").all(|row| row["accuracy"]["upper"].is_f64()));
+}
+
 #[test]
 fn progress_lines_name_the_run() {
     let folder = folder();

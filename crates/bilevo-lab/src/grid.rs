@@ -3,7 +3,7 @@
 //!
 //! ```toml
 //! methods = ["bl-cma-es", "cr-bl-cma-es"]
-//! problems = ["smd1", "smd2", "tp3"]
+//! problems = ["smd1", "smd2", "tp3", "toll.toml"]      # built-in ones, and problem files
 //! dims = ["2+3", "5+5"]      # for the problems that come in several sizes; the usual size if absent
 //! runs = 21                  # seeds 1 to 21
 //! first_seed = 1
@@ -17,11 +17,13 @@
 //! every method on every problem.
 
 mod file;
+mod sources;
 
 use bilevo::config::ConfigError;
 use bilevo::id::changed_settings;
-use bilevo::{Config, ProblemSpec, RunId, methods, problems};
-use std::collections::BTreeSet;
+use bilevo::{Config, RunId, Source, methods};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Runs of every cell unless said otherwise, as in the paper.
@@ -37,8 +39,10 @@ pub type Settings = Vec<(String, String)>;
 pub struct Grid {
     /// Methods by name.
     pub methods: Vec<String>,
-    /// Problems by name.
+    /// Problems: built-in names, or problem files.
     pub problems: Vec<String>,
+    /// Where relative paths of problem files start; in the current folder if empty.
+    pub folder: PathBuf,
     /// Sizes (upper, lower) for the problems that come in several; their usual size if empty.
     pub dims: Vec<(usize, usize)>,
     /// Runs of every combination.
@@ -50,12 +54,20 @@ pub struct Grid {
 }
 
 /// One run of a grid.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub struct Task {
     /// What it is a run of.
     pub id: RunId,
     /// The method with its settings.
     pub config: Arc<Config>,
+    /// The problem.
+    pub source: Arc<dyn Source>,
+}
+
+impl std::fmt::Debug for Task {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Task").field("id", &self.id).finish_non_exhaustive()
+    }
 }
 
 impl Grid {
@@ -64,6 +76,7 @@ impl Grid {
         Grid {
             methods: methods.into_iter().map(Into::into).collect(),
             problems: problems.into_iter().map(Into::into).collect(),
+            folder: PathBuf::new(),
             dims: Vec::new(),
             runs: DEFAULT_RUNS,
             first_seed: 1,
@@ -79,7 +92,7 @@ impl Grid {
     pub fn tasks(&self) -> Result<Vec<Task>, GridError> {
         let first = self.first_tasks(&|_, _| None)?;
         let seeds = self.first_seed..self.first_seed.saturating_add(self.runs);
-        let with = |task: &Task, seed| Task { id: RunId { seed, ..task.id.clone() }, config: task.config.clone() };
+        let with = |task: &Task, seed| Task { id: RunId { seed, ..task.id.clone() }, ..task.clone() };
         Ok(seeds.flat_map(|seed| first.iter().map(move |task| with(task, seed))).collect())
     }
 
@@ -88,10 +101,7 @@ impl Grid {
         self.check_counts()?;
         let own = [Settings::new()];
         let all_settings = if self.settings.is_empty() { &own[..] } else { &self.settings };
-        let mut sized = Vec::new();
-        for (index, problem) in self.problems.iter().enumerate() {
-            sized.extend(self.sizes_of(problem, index, place)?);
-        }
+        let sources = self.sources(place)?;
         let mut tasks = Vec::new();
         let mut seen = BTreeSet::new();
         for (m, method) in self.methods.iter().enumerate() {
@@ -102,11 +112,12 @@ impl Grid {
                 settings.iter().try_for_each(|(path, value)| config.set(path, value)).map_err(wrong)?;
                 let (settings, config_hash) = (changed_settings(method, &config), config.hash());
                 let config = Arc::new(config);
-                for Sized { problem, spec } in &sized {
+                for source in &sources {
+                    let spec = source.spec();
                     config.check(spec).map_err(wrong)?;
                     let id = RunId {
-                        problem: problem.clone(),
-                        problem_hash: String::new(),
+                        problem: source.id().into(),
+                        problem_hash: source.hash().into(),
                         upper_dim: spec.upper.dim(),
                         lower_dim: spec.lower.dim(),
                         method: method.clone(),
@@ -116,7 +127,7 @@ impl Grid {
                         seed: self.first_seed,
                     };
                     if seen.insert(id.clone()) {
-                        tasks.push(Task { id, config: config.clone() });
+                        tasks.push(Task { id, config: config.clone(), source: source.clone() });
                     }
                 }
             }
@@ -142,51 +153,16 @@ impl Grid {
         }
     }
 
-    /// Whether a problem comes in several sizes: only then may the sizes pass the others by.
-    fn scales(&self) -> bool {
-        self.problems.iter().any(|name| problems::info(name).is_ok_and(|info| info.scalable))
+    /// Problems of the grid's tasks that are not run in every size asked for, because they come in one
+    /// only: the sizes are for the others.
+    pub fn passed_by(&self, tasks: &[Task]) -> Vec<String> {
+        let mut sizes: BTreeMap<&str, BTreeSet<(usize, usize)>> = BTreeMap::new();
+        for RunId { problem, upper_dim, lower_dim, .. } in tasks.iter().map(|task| &task.id) {
+            sizes.entry(problem).or_default().insert((*upper_dim, *lower_dim));
+        }
+        let passed = |(_, own): &(&str, BTreeSet<_>)| !self.dims.iter().all(|dims| own.contains(dims));
+        sizes.into_iter().filter(passed).map(|(name, _)| name.to_string()).collect()
     }
-
-    /// Problems that are run in their only size although the grid asks for other ones, which are
-    /// for the other problems.
-    pub fn passed_by(&self) -> Vec<&str> {
-        let other = |size: (usize, usize)| self.dims.iter().any(|&dims| dims != size);
-        let fixed = |name: &str| problems::info(name).is_ok_and(|info| !info.scalable && other(info.default_dims));
-        let named = self.problems.iter().map(String::as_str);
-        if self.scales() { named.filter(|name| fixed(name)).collect() } else { Vec::new() }
-    }
-
-    /// A problem in the sizes asked for, or in its only one.
-    fn sizes_of(&self, problem: &str, index: usize, place: &Place<'_>) -> Result<Vec<Sized>, GridError> {
-        let info = problems::info(problem).map_err(|e| GridError::entry(place(Part::Problem, index), e))?;
-        let own = [info.default_dims];
-        let sizes_apply = info.scalable || !self.scales();
-        let dims = if sizes_apply && !self.dims.is_empty() { &self.dims[..] } else { &own };
-        let sized = dims.iter().enumerate().map(|(d, &dims)| {
-            check_dims(dims)
-                .and_then(|()| problems::problem(problem, Some(dims)).map_err(|e| e.to_string()))
-                .map(|found| Sized { problem: problem.into(), spec: found.spec().clone() })
-                .map_err(|reason| GridError::entry(place(Part::Size, d), reason))
-        });
-        sized.collect()
-    }
-}
-
-/// A problem in one size.
-struct Sized {
-    problem: String,
-    spec: ProblemSpec,
-}
-
-/// The upper strategy keeps square matrices over all variables: more of them fit no memory.
-const MAX_DIM: usize = 1000;
-
-fn check_dims((upper, lower): (usize, usize)) -> Result<(), String> {
-    let allowed = 1..=MAX_DIM;
-    if allowed.contains(&upper) && allowed.contains(&lower) {
-        return Ok(());
-    }
-    Err(format!("the size {upper}+{lower} is out of range\nhint: each level has between 1 and {MAX_DIM} variables"))
 }
 
 /// `2+3` as (2, 3).
@@ -225,6 +201,12 @@ pub enum GridError {
         line: Option<usize>,
         /// What is wrong.
         reason: String,
+    },
+    /// Two problems would be one line of a table.
+    #[error("two different problems are called `{name}`\nhint: give one of the files another `name`")]
+    SameName {
+        /// The name.
+        name: String,
     },
     /// Nothing to run.
     #[error("the grid has no {what}")]

@@ -8,7 +8,7 @@
 use crate::grid::{Grid, GridError, Task};
 use crate::row::{Row, TracePoint};
 use crate::store::{FailedRun, Store, StoreError};
-use bilevo::{Engine, Event, Observer, Run, RunId, RunOptions, Serial, Status, problems};
+use bilevo::{Config, Event, Observer, RunId, Solver, Status};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -235,19 +235,16 @@ fn thin(trace: &mut Vec<TracePoint>, detail: TraceDetail) {
     }
 }
 
-/// Runs a task by the engine, evaluating on the calling thread.
+/// Runs a task, evaluating one point after the other.
 ///
 /// # Errors
 /// The flag ended it, or it cannot be done.
 pub fn solve_task(task: &Task, stop: &Arc<AtomicBool>) -> Result<Row, RunFailure> {
-    let Task { id, config } = task;
+    let Task { id, config, source } = task;
     let failed = |error: &dyn std::fmt::Display| RunFailure::Failed(error.to_string());
-    let problem = problems::problem(&id.problem, Some((id.upper_dim, id.lower_dim))).map_err(|e| failed(&e))?;
-    let engine = Engine::new(problem.spec().clone(), (**config).clone(), id.seed).map_err(|e| failed(&e))?;
     let mut curve = Curve::default();
-    let options = RunOptions { stop: stop.clone(), ..RunOptions::default() };
-    let mut run = Run::new(engine, id.method.clone());
-    let result = run.go(&mut Serial::new(&*problem), &options, &mut [&mut curve]).map_err(|e| failed(&e))?;
+    let solver = Solver::new(&**source).method(&id.method).config(Config::clone(config)).seed(id.seed);
+    let result = solver.stop_flag(stop.clone()).observer(&mut curve).run().map_err(|e| failed(&e))?;
     if result.stop == Status::Interrupted {
         return Err(RunFailure::Interrupted);
     }

@@ -5,6 +5,8 @@
 
 use bilevo_lab::grid::{Grid, GridError, Task};
 use proptest::prelude::*;
+use std::fs;
+use std::path::Path;
 
 const FULL: &str = r#"
 methods = ["bl-cma-es", "cr-bl-cma-es"]
@@ -24,12 +26,12 @@ fn size(task: &Task) -> (usize, usize) {
 }
 
 fn refusal(text: &str) -> String {
-    Grid::parse(text).unwrap_err().to_string()
+    Grid::parse(text, Path::new("")).unwrap_err().to_string()
 }
 
 #[test]
 fn a_grid_is_the_product_of_its_lists() {
-    let tasks = Grid::parse(FULL).unwrap().tasks().unwrap();
+    let tasks = Grid::parse(FULL, Path::new("")).unwrap().tasks().unwrap();
     // 2 methods x (smd1 in 2 sizes + tp3 in its only one) x 2 settings x 3 seeds
     assert_eq!(tasks.len(), 2 * 3 * 2 * 3);
     let describe = |task: &Task| {
@@ -52,16 +54,16 @@ fn sizes_pass_a_problem_by_only_if_another_one_takes_them() {
     let refused = grid.tasks().unwrap_err().to_string();
     assert!(refused.contains("only 2+2"), "{refused}");
     grid.dims = vec![(2, 2)];
-    assert_eq!((size(&grid.tasks().unwrap()[0]), grid.passed_by().len()), ((2, 2), 0));
+    let tasks = grid.tasks().unwrap();
+    assert_eq!((size(&tasks[0]), grid.passed_by(&tasks).len()), ((2, 2), 0));
     grid.problems.push("smd1".into());
     grid.dims = vec![(5, 5)];
-    assert_eq!(grid.passed_by(), ["tp1"]);
-    assert!(grid.tasks().is_ok());
+    assert_eq!(grid.passed_by(&grid.tasks().unwrap()), ["tp1"]);
 }
 
 #[test]
 fn what_is_left_out_has_defaults() {
-    let grid = Grid::parse("methods = ['boc']\nproblems = ['smd3']").unwrap();
+    let grid = Grid::parse("methods = ['boc']\nproblems = ['smd3']", Path::new("")).unwrap();
     assert_eq!(grid, Grid::new(["boc"], ["smd3"]));
     let tasks = grid.tasks().unwrap();
     assert_eq!((tasks.len(), tasks[0].id.seed, tasks[20].id.seed), (21, 1, 21));
@@ -120,9 +122,42 @@ fn empty_and_absurd_grids_are_refused() {
     assert!(matches!(grid.tasks(), Err(GridError::Seeds)));
 }
 
+const TOLL: &str = r#"
+name = "toll"
+[upper]
+maximize = "t * y1"
+variables = { t = [0, 10] }
+[lower]
+minimize = "(y1 - 8 + t)^2 + 0.1*y1"
+variables = { y1 = [0, 10] }
+"#;
+
+#[test]
+fn problem_files_stand_beside_built_in_problems() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("toll.toml", TOLL);
+    let mut grid = Grid::new(["boc"], ["smd1", "toll.toml"]);
+    (grid.folder, grid.runs, grid.dims) = (folder.path().into(), 1, vec![(5, 5)]);
+    let tasks = grid.tasks().unwrap();
+    let toll = &tasks[1].id;
+    assert_eq!((toll.problem.as_str(), toll.upper_dim, toll.lower_dim), ("toll", 1, 1));
+    assert!(!toll.problem_hash.is_empty() && tasks[0].id.problem_hash.is_empty());
+    assert_eq!(grid.passed_by(&tasks), ["toll"]);
+    write("toll.toml", &TOLL.replace("0.1*y1", "0.2*y1"));
+    assert_ne!(grid.tasks().unwrap()[1].id.problem_hash, toll.problem_hash, "an edited file is another problem");
+    write("other.toml", TOLL);
+    grid.problems.push("other.toml".into());
+    let refused = grid.tasks().unwrap_err();
+    assert!(matches!(&refused, GridError::SameName { name } if name == "toll"), "{refused}");
+    let text = "methods = ['boc']\nproblems = ['smd1',\n'none.toml']";
+    let refused = Grid::parse(text, folder.path()).unwrap_err().to_string();
+    assert!(refused.contains("line 3") && refused.contains("none.toml"), "{refused}");
+}
+
 proptest! {
     #[test]
     fn any_text_is_read_without_panic(text in "(methods = \\['boc'\\]\n)?(problems = \\['smd1'\\]\n)?\\PC{0,60}") {
-        let _ = Grid::parse(&text);
+        let _ = Grid::parse(&text, Path::new(""));
     }
 }

@@ -3,14 +3,15 @@
 use super::{DEFAULT_RUNS, Grid, GridError, Part, Settings, parse_dims};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::path::Path;
 use toml::Spanned;
 
 impl Grid {
-    /// Reads and checks a grid file.
+    /// Reads and checks the text of a grid file; relative paths of problem files start from `folder`.
     ///
     /// # Errors
     /// Anything that is not a grid, with the line.
-    pub fn parse(text: &str) -> Result<Grid, GridError> {
+    pub fn parse(text: &str, folder: &Path) -> Result<Grid, GridError> {
         let file: GridFile = toml::from_str(text)?;
         let line = |start: usize| text.get(..start).map(|before| before.matches('\n').count() + 1);
         let mut lines = BTreeMap::new();
@@ -36,6 +37,7 @@ impl Grid {
         let grid = Grid {
             methods: plain(file.methods),
             problems: plain(file.problems),
+            folder: folder.into(),
             dims,
             runs: file.runs,
             first_seed: file.first_seed,

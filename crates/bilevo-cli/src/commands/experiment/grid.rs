@@ -4,7 +4,7 @@ use crate::args::Dims;
 use crate::settings;
 use anyhow::Context;
 use bilevo_lab::grid::Grid;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A grid, from a file or spelled out.
 #[derive(clap::Args, Debug)]
@@ -14,7 +14,7 @@ pub(super) struct GridArgs {
     /// Methods, separated by commas
     #[arg(long, short, value_name = "NAMES", value_delimiter = ',', conflicts_with = "grid")]
     methods: Vec<String>,
-    /// Problems, separated by commas
+    /// Problems, separated by commas: built-in names or problem files
     #[arg(long, short, value_name = "NAMES", value_delimiter = ',', conflicts_with = "grid")]
     problems: Vec<String>,
     /// Sizes as in 2+3,5+5, for problems that come in several
@@ -38,7 +38,8 @@ impl GridArgs {
             Some(path) => {
                 let text =
                     std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
-                Grid::parse(&text).map_err(|e| anyhow::anyhow!("in `{}`: {e}", path.display()))?
+                let folder = path.parent().unwrap_or(Path::new(""));
+                Grid::parse(&text, folder).map_err(|e| anyhow::anyhow!("in `{}`: {e}", path.display()))?
             }
             None if self.methods.is_empty() && self.problems.is_empty() => return Ok(None),
             None => {

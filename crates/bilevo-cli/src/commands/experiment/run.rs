@@ -7,7 +7,7 @@ use crate::args::Format;
 use crate::commands::interrupt;
 use crate::output::{say, warn};
 use anyhow::bail;
-use bilevo_lab::runner::{GridReport, RunGridOptions, run_grid};
+use bilevo_lab::runner::{GridReport, RunGridOptions, run_tasks, solve_task};
 use bilevo_lab::store::Store;
 use std::path::PathBuf;
 
@@ -39,8 +39,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     };
     let by_name = args.grid.grid.as_ref().map_or_else(|| "experiment.db".into(), |file| file.with_extension("db"));
     let path = args.store.clone().unwrap_or(by_name);
-    grid.tasks()?;
-    let passed_by = grid.passed_by();
+    let tasks = grid.tasks()?;
+    let passed_by = grid.passed_by(&tasks);
     if !passed_by.is_empty() {
         say(format_args!("the sizes are not for {}: run in the only size there is", passed_by.join(", ")));
     }
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
         progress: Some(&mut |progress| watch.show(progress)),
         ..RunGridOptions::default()
     };
-    let ended = run_grid(&grid, &mut store, options);
+    let ended = run_tasks(&tasks, &mut store, &solve_task, options);
     let report = watch.end(ended)?;
     let GridReport { total, found, done, .. } = report;
     say(format_args!("{done} runs done, {found} were there before, {total} in all: {}", path.display()));
