@@ -174,3 +174,44 @@ fn lists_and_manuals_answer_the_next_question() {
     assert_eq!(unknown.status.code(), Some(2));
     assert!(stderr(&unknown).contains("did you mean `status`?"), "{}", stderr(&unknown));
 }
+
+#[test]
+fn explain_knows_problems_and_speaks_json() {
+    let folder = here();
+    std::fs::write(folder.path().join("toll.toml"), TOLL).unwrap();
+    let text = |args: &[&str]| stdout(&done(folder.path(), &[&["explain"], args].concat())).to_string();
+    let tp2 = text(&["tp2"]);
+    for part in ["tp2 2+2", "The leader minimises", "x1", "[0, 0]", "f = 100", "f = 200", "Budget", "built in"] {
+        assert!(tp2.contains(part), "`{part}` is missing in\n{tp2}");
+    }
+    assert!(text(&["smd1", "--dims", "5+5"]).contains("smd1 5+5"));
+    let toll = text(&["toll.toml"]);
+    for part in ["The leader maximises", "trips", "none", "the file toll.toml"] {
+        assert!(toll.contains(part), "`{part}` is missing in\n{toll}");
+    }
+    let json = |what: &str| json(&done(folder.path(), &["explain", what, "--format", "json"]));
+    let tp2 = json("tp2");
+    assert_eq!(tp2["best_known"].as_array().unwrap().len(), 2);
+    assert_eq!(tp2["upper"]["variables"][0]["name"], "x1");
+    let method = json("cr-tlea-cma-es");
+    assert_eq!(
+        (&method["base"], &method["config"]["allocator"]["kind"]),
+        (&"tlea-cma-es".into(), &"contrastive".into())
+    );
+    assert!(method["steps"].as_array().unwrap().len() > 4);
+    for (wrong, nearest) in [("tp22", "tp"), ("cr-tlea-cma-se", "cr-tlea-cma-es")] {
+        let output = bilevo(folder.path(), &["explain", wrong]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(&format!("did you mean `{nearest}")), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn an_audit_is_part_of_the_result() {
+    let folder = here();
+    let run = ["solve", "smd1", "--seed", "3", "--audit"];
+    let result = json(&done(folder.path(), &[&run[..], &["--format", "json"]].concat()));
+    assert_eq!(result["audit"]["verdict"], "stands");
+    assert!(result["audit"]["evaluations"]["lower"].as_u64().unwrap() > 0);
+    assert!(stdout(&done(folder.path(), &run)).contains("audit"));
+}

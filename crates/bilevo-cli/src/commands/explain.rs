@@ -1,23 +1,66 @@
-//! `bilevo explain METHOD`: what a method does, how a generation goes, its settings and its source.
+//! `bilevo explain METHOD|PROBLEM`: what a method does, how a generation goes, its settings and its
+//! source; or what a problem is.
 
+mod problem;
+
+use crate::args::{Format, SizeArgs};
 use crate::output::{self, BOLD};
 use crate::table::{columns, heading};
 use crate::{Exit, settings};
 use bilevo::Config;
 use bilevo::config::{AllocatorKind, LowerKind, PoolRule, TrustRule};
-use bilevo::methods;
+use bilevo::problems::ProblemError;
+use bilevo::{SourceError, methods, source};
+use serde::Serialize;
 use std::io::Write;
 
-/// Explain a method: what it does, its settings, its source
+/// Explain a method (what it does, its settings, its source) or a problem (variables, constraints, optima)
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// The method (see `bilevo list methods`)
+    /// A method (see `bilevo list methods`), a problem (see `bilevo list problems`) or a problem file
+    #[arg(value_name = "METHOD|PROBLEM")]
+    what: String,
+    #[command(flatten)]
+    size: SizeArgs,
+    /// Text for people, JSON for programs
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Serialize)]
+struct AboutMethod {
     method: String,
+    base: &'static str,
+    about: &'static str,
+    variant: Option<&'static str>,
+    /// One generation.
+    steps: Vec<String>,
+    /// Its settings.
+    config: Config,
+    source: &'static str,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    let method = methods::find(&args.method)?;
+    let method = match methods::find(&args.what) {
+        Ok(method) => method,
+        Err(unknown) => {
+            let source = match source::open(&args.what, args.size.dims()) {
+                // A slip in a method's name is one in a method's name.
+                Err(SourceError::Problem(ProblemError::Unknown { nearest: None, .. })) => return Err(unknown.into()),
+                opened => opened?,
+            };
+            problem::explain(&*source, args.format)?;
+            return Ok(Exit::Done);
+        }
+    };
     let config = method.config();
+    if args.format == Format::Json {
+        let variant = (method.name() != method.base.name).then_some(method.variant.about);
+        let (base, about, source) = (method.base.name, method.base.about, method.base.source);
+        let steps = steps(&config);
+        output::json(&AboutMethod { method: method.name(), base, about, variant, steps, config, source })?;
+        return Ok(Exit::Done);
+    }
     let out = &mut output::stdout();
     heading(out, method.name())?;
     writeln!(out, "{}", method.base.about)?;

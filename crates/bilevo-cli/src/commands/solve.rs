@@ -11,6 +11,7 @@ use crate::args::{Duration, Format, SizeArgs, whole_number};
 use crate::output::{self, say};
 use crate::{Exit, settings};
 use anyhow::bail;
+use bilevo::audit::AuditOptions;
 use bilevo::checkpoint::Saved;
 use bilevo::solver::Ready;
 use bilevo::source::{self, Named};
@@ -81,6 +82,10 @@ pub(crate) struct Args {
     /// `-` is standard output
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
+    /// Check the follower's answer at the end by searches of its own, whose evaluations are counted
+    /// apart
+    #[arg(long)]
+    audit: bool,
     /// Text for people, JSON for programs
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -140,6 +145,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
             OnFailure::Stop => AfterFailure::Stop,
         },
     };
+    let solver = if args.audit { solver.audit(AuditOptions::default()) } else { solver };
     let ready = solver.jobs(args.jobs.into()).policy(policy).stop_flag(stop).ready();
     let mut ready = ready.map_err(|error| files::with_way_out(error, args))?;
     ready.options.saving = checkpoint.map(bilevo::Saving::to);

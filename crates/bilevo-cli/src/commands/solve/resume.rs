@@ -82,5 +82,8 @@ pub(super) fn command(args: &Args, path: &Path) -> String {
     add("on-failure", (args.on_failure == OnFailure::Stop).then(|| "stop".into()));
     add("retries", (args.retries > 0).then(|| args.retries.to_string()));
     add("format", (args.format == Format::Json).then(|| "json".into()));
+    if args.audit {
+        command.push_str(" --audit");
+    }
     command
 }

@@ -30,6 +30,11 @@ pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -
             format_args!("ordered {percent:.0}% of pairs correctly, {}", counted(result.trainings, "training")),
         )?;
     }
+    if let Some(audit) = &result.audit {
+        let style = if audit.passed() { GOOD } else { WARN };
+        let spent = grouped(audit.evaluations.upper + audit.evaluations.lower);
+        line(out, "audit", format_args!("{style}{}{style:#} ({spent} evaluations)", audit.words))?;
+    }
     let missed = matches!(result.stop, Status::Finished(_)) && result.target_met == Some(false);
     let end = format!("{}{}", result.stop, if missed { ", best known value not reached" } else { "" });
     let style = if result.stop == Status::Finished(StopReason::Target) { GOOD } else { WARN };
