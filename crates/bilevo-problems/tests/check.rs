@@ -117,6 +117,9 @@ fn warnings_are_warnings_and_have_a_line_to_show() {
 fn unused_variables_are_named() {
     let text = TOLL.replace("t = [0, 10]", "t = [0, 10], u = [0, 1]").replace("x = [4]", "x = [4, 0]");
     assert_eq!(said(&text), ["5:32: u: the variable is used nowhere"]);
+    let vector =
+        text.replace("u = [0, 1]", "u = { size = 3, bounds = [0, 1] }").replace("x = [4, 0]", "x = [4, 0, 0, 0]");
+    assert_eq!(said(&vector), ["5:53: u[1]: the variable is used nowhere, nor are 2 more elements"]);
 }
 
 #[test]

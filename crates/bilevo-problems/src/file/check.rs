@@ -80,19 +80,16 @@ impl Remarks<'_> {
         }
     }
 
-    /// A warning about a variable, counted over both levels.
-    fn warn_variable(&mut self, problem: &ExpressionProblem, variable: usize, message: &str, hint: &str) {
-        let upper = &problem.level(Level::Upper).variables;
-        let lower = &problem.level(Level::Lower).variables;
-        let Some(place) = upper.iter().chain(lower).nth(variable) else { return };
-        let remark = problem.document.diagnostic(
-            Severity::Warning,
-            place.span.clone(),
-            &place.field,
-            message,
-            Some(hint.into()),
-        );
-        self.found.push(remark);
+    /// A warning about an unused variable, and as many more elements of the same vector.
+    fn unused_variable(&mut self, problem: &ExpressionProblem, variable: Option<(&Place, usize)>) {
+        let Some((place, more)) = variable else { return };
+        let message = match more {
+            0 => "the variable is used nowhere".to_string(),
+            more => format!("the variable is used nowhere, nor are {more} more elements"),
+        };
+        let hint = Some("remove it, or use it".to_string());
+        let span = place.span.clone();
+        self.found.push(problem.document.diagnostic(Severity::Warning, span, &place.field, message, hint));
     }
 
     /// How a point is written for people.

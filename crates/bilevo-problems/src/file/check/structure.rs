@@ -2,7 +2,7 @@
 
 use super::{Part, Remarks};
 use crate::file::ExpressionProblem;
-use crate::file::levels::Depends;
+use crate::file::levels::{Depends, Place};
 use bilevo_core::problem::Level;
 
 pub(super) fn check(problem: &ExpressionProblem, remarks: &mut Remarks) {
@@ -80,11 +80,20 @@ fn constraints(problem: &ExpressionProblem, level: Level, remarks: &mut Remarks)
     }
 }
 
+/// Variables that matter nowhere; those declared together are told once.
 fn unused(problem: &ExpressionProblem, remarks: &mut Remarks) {
-    let (upper, lower) = (&problem.level(Level::Upper).used, &problem.level(Level::Lower).used);
-    for (variable, (above, below)) in upper.iter().zip(lower).enumerate() {
-        if !above && !below {
-            remarks.warn_variable(problem, variable, "the variable is used nowhere", "remove it, or use it");
-        }
+    let (upper, lower) = (problem.level(Level::Upper), problem.level(Level::Lower));
+    let used = upper.used.iter().zip(&lower.used).map(|(above, below)| *above || *below);
+    let mut open: Option<(&Place, usize)> = None;
+    for (place, used) in upper.variables.iter().chain(&lower.variables).zip(used) {
+        open = match (used, open) {
+            (true, open) => open,
+            (false, Some((first, more))) if first.span == place.span => Some((first, more + 1)),
+            (false, before) => {
+                remarks.unused_variable(problem, before);
+                Some((place, 0))
+            }
+        };
     }
+    remarks.unused_variable(problem, open);
 }
