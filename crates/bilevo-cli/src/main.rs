@@ -19,7 +19,7 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// As it should.
     Done,
-    /// The optimum is known and was not reached.
+    /// The optimum is known and was not reached, or an audit found fault with the answer.
     TargetMissed,
     /// A file that was to be checked has mistakes, which have been told.
     Mistakes,

@@ -1,10 +1,11 @@
 //! The result of a run: what the engine found and what that took, as one object that `bilevo solve
 //! --format json` prints, stores keep, and tables are made of.
 
-use crate::audit::Audit;
+use crate::audit::{Audit, Position};
 use crate::id::RunId;
 use bilevo_core::Engine;
 use bilevo_core::record::{Accuracy, Evaluations, LowerSearches, Solution, StopReason};
+use bilevo_core::solved::{Tolerances, solved};
 use serde::{Deserialize, Serialize, Serializer};
 
 /// How a run ended; one `snake_case` word in JSON.
@@ -152,11 +153,28 @@ impl RunResult {
         })
     }
 
-    /// Adds the finding of an audit; one that did not pass is a warning.
-    pub(crate) fn audited(&mut self, audit: Audit) {
+    /// Adds the finding of an audit; one that did not pass is a warning. If it passed, the answer that
+    /// counts in `position` takes the place of the one found.
+    pub(crate) fn audited(&mut self, audit: Audit, position: Option<Position>, engine: &Engine) {
         if !audit.passed() {
             self.warnings.push(format!("audit: {}", audit.words));
+        } else if let Some(response) = position.and_then(|position| audit.answer(position)) {
+            self.y = Some(response.y.clone());
+            self.upper_value = response.upper_value;
+            self.lower_value = Some(response.lower_value);
+            self.upper_violation = response.upper_violation;
+            self.lower_violation = Some(response.lower_violation);
+            self.compare(engine);
         }
         self.audit = Some(audit);
+    }
+
+    /// Compares the solution with what is known, after it has changed.
+    fn compare(&mut self, engine: &Engine) {
+        let Some(solution) = self.solution() else { return };
+        let spec = engine.spec();
+        self.accuracy = spec.accuracy(solution.upper_value, solution.lower_value);
+        self.solved = solved(spec, &solution, &Tolerances::default());
+        self.target_met = self.target_met.and(solved(spec, &solution, &engine.config().stop.tolerances()));
     }
 }

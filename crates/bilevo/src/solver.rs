@@ -240,7 +240,8 @@ impl Ready<'_> {
         {
             let (seed, stop) = (self.run.engine().seed(), Arc::clone(&self.options.stop));
             let options = AuditOptions { seed, stop, ..wanted.clone() };
-            result.audited(audit(&mut *evaluator, &solution, &options));
+            let finding = audit(&mut *evaluator, &solution, &options);
+            result.audited(finding, options.position, self.run.engine());
         }
         Ok(result)
     }

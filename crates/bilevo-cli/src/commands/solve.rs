@@ -11,15 +11,14 @@ use crate::args::{Duration, Format, SizeArgs, whole_number};
 use crate::output::{self, say};
 use crate::{Exit, settings};
 use anyhow::bail;
-use bilevo::audit::AuditOptions;
 use bilevo::checkpoint::Saved;
 use bilevo::solver::Ready;
 use bilevo::source::{self, Named};
 use bilevo::testing::{Faulty, Inject};
 use bilevo::trace::TraceWriter;
 use bilevo::{
-    AfterFailure, FailurePolicy, Observer, Run, RunError, RunResult, Solver, Source, Status, checkpoint, methods,
-    problems,
+    AfterFailure, AuditOptions, FailurePolicy, Observer, Position, Run, RunError, RunResult, Solver, Source, Status,
+    checkpoint, methods, problems,
 };
 use clap::ValueEnum;
 use files::{default_checkpoint, is_stdout};
@@ -30,7 +29,7 @@ use std::path::{Path, PathBuf};
 /// Solve a problem
 ///
 /// Ends with exit code 1 if the problem's best value is known, the target is not switched off, and
-/// the run ends without reaching it.
+/// the run ends without reaching it, or if an audit finds fault with the answer.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// A built-in problem (see `bilevo list problems`) or a problem file
@@ -82,10 +81,20 @@ pub(crate) struct Args {
     /// `-` is standard output
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
-    /// Check the follower's answer at the end by searches of its own, whose evaluations are counted
-    /// apart
+    /// Solve the follower's problem at the answer once more, in another way, and compare
     #[arg(long)]
     audit: bool,
+    /// Gap of the follower's objective that counts as none, relative to max(1, |f|)
+    #[arg(long, value_name = "GAP", default_value_t = 1e-4, value_parser = positive)]
+    audit_tolerance: f64,
+    /// Lower evaluations of the audit at most, apart from half as many for ties [default: 40 times
+    /// those of one lower search]
+    #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
+    audit_evals: Option<u64>,
+    /// Which of several answers counts that are equally good for the follower, within the tolerance
+    /// of the audit, which is made too
+    #[arg(long, value_enum, value_name = "WHICH")]
+    position: Option<PositionArg>,
     /// Text for people, JSON for programs
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -125,6 +134,38 @@ enum OnFailure {
     Stop,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PositionArg {
+    /// The one best for the leader
+    Optimistic,
+    /// The one worst for the leader
+    Pessimistic,
+}
+
+impl Args {
+    /// The audit that is wanted, if one is.
+    fn audit(&self) -> Option<AuditOptions> {
+        let position = self.position.map(|position| match position {
+            PositionArg::Optimistic => Position::Optimistic,
+            PositionArg::Pessimistic => Position::Pessimistic,
+        });
+        (self.audit || position.is_some()).then(|| AuditOptions {
+            tolerance: self.audit_tolerance,
+            max_lower_evals: self.audit_evals,
+            position,
+            ..AuditOptions::default()
+        })
+    }
+}
+
+/// A number above zero.
+fn positive(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|number: &f64| *number > 0.0 && number.is_finite())
+        .ok_or("expected a number above 0".into())
+}
+
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let stop = interrupt::flag()?;
     let saved = args.resume.as_deref().map(checkpoint::load).transpose()?;
@@ -145,7 +186,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
             OnFailure::Stop => AfterFailure::Stop,
         },
     };
-    let solver = if args.audit { solver.audit(AuditOptions::default()) } else { solver };
+    let solver = match args.audit() {
+        Some(audit) => solver.audit(audit),
+        None => solver,
+    };
     let ready = solver.jobs(args.jobs.into()).policy(policy).stop_flag(stop).ready();
     let mut ready = ready.map_err(|error| files::with_way_out(error, args))?;
     ready.options.saving = checkpoint.map(bilevo::Saving::to);
@@ -269,7 +313,9 @@ fn conclude(
     {
         say(format_args!("saved to `{}`; go on with: {}", path.display(), resume::command(args, path)));
     }
-    Ok(if result.target_met == Some(false) { Exit::TargetMissed } else { Exit::Done })
+    result.warnings.iter().for_each(output::warn);
+    let faulted = result.audit.as_ref().is_some_and(|audit| !audit.passed());
+    Ok(if faulted || result.target_met == Some(false) { Exit::TargetMissed } else { Exit::Done })
 }
 
 /// The result on stdout, unless that carries a trace or a plot: then text goes to stderr, and JSON

@@ -81,6 +81,13 @@ pub(super) fn command(args: &Args, path: &Path) -> String {
     add("jobs", (args.jobs != 1).then(|| args.jobs.to_string()));
     add("on-failure", (args.on_failure == OnFailure::Stop).then(|| "stop".into()));
     add("retries", (args.retries > 0).then(|| args.retries.to_string()));
+    let position = args.position.and_then(|position| clap::ValueEnum::to_possible_value(&position));
+    add("position", position.as_ref().map(|position| position.get_name().into()));
+    add("audit-evals", args.audit_evals.map(|count| count.to_string()));
+    add(
+        "audit-tolerance",
+        args.audit().filter(|audit| audit.tolerance != 1e-4).map(|audit| audit.tolerance.to_string()),
+    );
     add("format", (args.format == Format::Json).then(|| "json".into()));
     if args.audit {
         command.push_str(" --audit");
