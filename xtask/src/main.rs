@@ -1,4 +1,5 @@
-//! `cargo xtask test` runs everything a change must pass; `cargo xtask bench` measures speed.
+//! `cargo xtask test` runs everything a change must pass; `cargo xtask bench` measures speed;
+//! `cargo xtask generate` makes the pages of the guide that come from the code.
 //!
 //! Only the standard library, so that it builds in a second. Words go to stderr, tables to stdout.
 
@@ -7,6 +8,7 @@
 
 mod bench;
 mod commands;
+mod generate;
 mod links;
 mod markdown;
 mod shell;
@@ -22,6 +24,7 @@ cargo xtask test --list               the names of the steps
 cargo xtask bench [SECTION]... [--json]
                                       every section, or only those named
 cargo xtask bench --list              the names of the sections
+cargo xtask generate [--check]        the pages of the guide that are made from the code
 
 With CI set in the environment `test` installs what is missing and leaves nothing out.
 Otherwise an optional part that is absent (the browser) is named as not run.";
@@ -32,6 +35,7 @@ fn main() -> ExitCode {
     let done = match args.as_slice() {
         ["test", rest @ ..] => steps::run(rest),
         ["bench", rest @ ..] => bench::run(rest),
+        ["generate", rest @ ..] => generate::run(rest),
         ["help" | "--help" | "-h"] => {
             println!("{HELP}");
             Ok(true)

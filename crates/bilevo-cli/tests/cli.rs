@@ -172,10 +172,11 @@ fn what_cannot_be_meant_is_refused_with_one_clear_message() {
     refused(&["solve", "smd1", "--set", "allocator.windw=3"], &["did you mean `allocator.window`?"]);
     for (assignment, hint) in [
         ("allocator.window=big", "hint: it takes a whole number"),
-        ("upper.population=1.5", "a whole number from 0 on, or null"),
+        ("upper.population=1.5", "a whole number from 4 to 1000000, or null"),
         ("allocator.keep=much", "hint: it takes a number"),
-        ("allocator.kind=3", "hint: it takes one of `all`, `random`, `contrastive`"),
-        ("allocator.keep=7", "hint: it must lie between 0.01 and 1\n"),
+        ("allocator.kind=3", "hint: it takes all, random or contrastive"),
+        ("allocator.keep_max=7", "hint: it must lie between 0.01 and 1\n"),
+        ("allocator.keep=0.5", "is not used by this method\nhint: it is used with allocator.kind = random"),
         ("stop.flat_tolerance=-1", "hint: it must be at least 0\n"),
         ("stop.max_upper_evals=9999999999999999", "hint: it must be at most 1e15\n"),
         ("no.such=1", "`bilevo explain METHOD`"),
@@ -227,14 +228,16 @@ fn list_and_explain_cover_everything() {
     let problems = names("problems");
     assert!(problems.len() >= 25 && problems.iter().all(|name| stdout(&text).contains(name)));
     let methods = names("methods");
-    assert_eq!(methods.len(), 5 * 9, "five bases in nine variants");
+    assert_eq!(methods.len(), 5 * 9 + 1, "five bases in nine variants, and jq-cma-es");
     for method in &methods {
         let output = bilevo(&["explain", method]);
         let text = stdout(&output);
         assert_eq!(code(&output), 0);
-        for part in [method.as_str(), "One generation", "allocator.window", "Source"] {
+        for part in [method.as_str(), "One generation", "upper.initial_step", "Source"] {
             assert!(text.contains(part), "{method}: {part}");
         }
+        let contrastive = method.starts_with("cr-");
+        assert_eq!(text.contains("allocator.hidden"), contrastive, "{method}: what it does not use is not shown");
         let reconstructed = method.contains("motea") || method.contains("boc");
         assert_eq!(text.contains("reconstructed from the published description"), reconstructed, "{method}");
     }

@@ -8,24 +8,37 @@ mod all;
 pub mod contrastive;
 mod random;
 
-pub use all::All;
-pub use contrastive::Contrastive;
-pub use random::Random;
-
 use crate::candidate::{Candidate, Solved};
-use crate::config::AllocatorConfig;
+use crate::config::{Config, ShareRule};
 use crate::family::family;
 use crate::problem::ProblemSpec;
 use crate::record::ModelRecord;
 use crate::rng::{Stream, Streams};
+use crate::settings::{number, settings, words};
+
+settings! {
+    /// The allocator: which candidates get a lower search.
+    pub struct AllocatorConfig in allocator as "allocator";
+
+    /// Which candidates get a lower search: `all`, a `random` share, or those that `contrastive`
+    /// ranking finds most promising.
+    kind: AllocatorKind = AllocatorKind::All, |_| words(AllocatorKind::ALL);
+    /// Share of the candidates that get a lower search, where it is fixed.
+    keep: f64 = 0.5, |_| number(0.01, 1.0),
+        if "allocator.kind = random, or allocator.share = fixed" |c| match c.allocator.kind {
+            AllocatorKind::All => false,
+            AllocatorKind::Random => true,
+            AllocatorKind::Contrastive => c.contrastive.share == ShareRule::Fixed,
+        };
+}
 
 /// What an allocator is made from.
 #[derive(Clone, Copy, Debug)]
 pub struct AllocatorSetup<'a> {
     /// The problem.
     pub spec: &'a ProblemSpec,
-    /// Its settings.
-    pub config: &'a AllocatorConfig,
+    /// The method's settings.
+    pub config: &'a Config,
     /// Randomness of trainings.
     pub streams: Streams,
 }
@@ -85,11 +98,11 @@ family! {
     state AllocatorState: Allocator, from AllocatorSetup<'_>, facts ();
 
     /// A lower search for every candidate.
-    All,
+    all::All,
     /// A random share of the candidates.
-    Random,
+    random::Random,
     /// The share a learned ranking finds most promising.
-    Contrastive,
+    contrastive::Contrastive,
 }
 
 /// Number of candidates kept out of `population`: at least two, since one alone shows no direction.

@@ -8,10 +8,12 @@
 //! | p_c, p_s | `path_cov`, `path_step` | evolution paths |
 //! | B', D | `axes`, `scales` | rows of unit axes of C and the roots of its eigenvalues |
 //!
-//! Points are m + sigma B (D z) with z ~ N(0, I); a coordinate outside its box becomes the midpoint
-//! of the mean and the violated bound. Updates follow Hansen's tutorial (arXiv:1604.00772) without
-//! the h_sigma test; steps are shortened to [`CmaParams::longest_step`]. After every update C is
-//! symmetric, positive definite and of condition at most 1e14. Cost O(n^3) a generation.
+//! Equation numbers are those of Hansen's tutorial (arXiv:1604.00772, appendix A). Deviations: no
+//! negative weights; no h_sigma test in eq. 45 and 47; the change of sigma in one generation is at
+//! most e; steps are shortened to [`CmaParams::longest_step`]; a sampled coordinate outside its box
+//! becomes the midpoint of the mean and the violated bound; the weights (see [`CmaParams`]). After
+//! every update C is symmetric, positive definite and of condition at most 1e14. Cost O(n^3) a
+//! generation.
 
 mod params;
 
@@ -88,7 +90,7 @@ impl Cma {
         high / low
     }
 
-    /// Draws one point within `bounds` into `point`.
+    /// Draws one point within `bounds` into `point`: x = m + sigma B D z with z ~ N(0, I) (eq. 38-40).
     pub fn sample(&self, stream: &mut Stream, bounds: &Bounds, point: &mut [f64]) {
         let n = self.mean.len();
         for_known_size!(n, self.sample_in(n, stream, &bounds[..n], &mut point[..n]));
@@ -146,11 +148,12 @@ impl Cma {
         let (mean_step, steps) = (&mut scratch.step[..n], &mut scratch.steps);
         self.to_steps(n, params, steps);
         let (weights, effective) = params.for_parents(steps.len() / n);
+        // <y>_w = sum w_i y_i (eq. 41), m <- m + sigma <y>_w (eq. 42 with c_m = 1)
         mean_step.fill(0.0);
         weights.zip(steps.chunks_exact(n)).for_each(|(w, step)| add_scaled(mean_step, w, step));
         add_scaled(&mut self.mean[..n], self.step_size, mean_step);
 
-        // p_s <- (1 - c_s) p_s + sqrt(c_s (2 - c_s) mu_eff) C^(-1/2) step
+        // p_s <- (1 - c_s) p_s + sqrt(c_s (2 - c_s) mu_eff) C^(-1/2) <y>_w (eq. 43)
         let (c_s, c_c) = (params.path_step_rate, params.path_cov_rate);
         let path_step = &mut self.path_step[..n];
         path_step.iter_mut().for_each(|p| *p *= 1.0 - c_s);
@@ -159,12 +162,13 @@ impl Cma {
             add_scaled(path_step, gain * dot(axis, mean_step) / scale, axis);
         }
         let length = dot(path_step, path_step).sqrt();
-        // p_c <- (1 - c_c) p_c + sqrt(c_c (2 - c_c) mu_eff) step
+        // p_c <- (1 - c_c) p_c + sqrt(c_c (2 - c_c) mu_eff) <y>_w (eq. 45)
         let path_cov = &mut self.path_cov[..n];
         path_cov.iter_mut().for_each(|p| *p *= 1.0 - c_c);
         add_scaled(path_cov, (c_c * (2.0 - c_c) * effective).sqrt(), mean_step);
 
         self.update_cov(n, params, steps);
+        // sigma <- sigma exp(c_s / d_s (|p_s| / chi - 1)) (eq. 44)
         self.step_size *= libm::exp((c_s / params.damping * (length / params.expected_length - 1.0)).min(1.0));
     }
 
@@ -182,7 +186,7 @@ impl Cma {
         }
     }
 
-    /// C <- (1 - c_1 - c_mu) C + c_1 p_c p_c' + c_mu sum w_i y_i y_i'
+    /// C <- (1 - c_1 - c_mu) C + c_1 p_c p_c' + c_mu sum w_i y_i y_i' (eq. 47)
     #[inline(always)]
     fn update_cov(&mut self, n: usize, params: &CmaParams, steps: &[f64]) {
         let (cov, path_cov) = (&mut self.cov[..n * n], &self.path_cov[..n]);

@@ -1,7 +1,8 @@
 //! A family of algorithms behind one trait: a closed enum of states, so that a run is plain data,
 //! and a kind to name each member by.
 //!
-//! A new member is one new file and one entry in the family's list. It brings a constructor
+//! A new member is one new file and two lines beside the list of its family: `mod` and the entry.
+//! It brings a constructor
 //! `new(setup)` and a constant `FACTS` with what the rest of the program needs to know about it.
 
 /// Defines the kind and the state of a family from the list of its members.
@@ -9,8 +10,10 @@ macro_rules! family {
     (
         $(#[$kind_doc:meta])* kind $Kind:ident, default $default:ident;
         $(#[$state_doc:meta])* state $State:ident: $Trait:ident, from $Setup:ty, facts $Facts:ty;
-        $( $(#[doc = $about:literal])+ $Member:ident, )+
+        $( $(#[doc = $about:literal])+ $file:ident::$Member:ident, )+
     ) => {
+        $( #[allow(unreachable_pub)] pub use $file::$Member; )+
+
         $(#[$kind_doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, ::serde::Serialize, ::serde::Deserialize)]
         #[serde(rename_all = "snake_case")]

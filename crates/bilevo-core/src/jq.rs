@@ -61,7 +61,7 @@ enum Phase {
 
 /// The state of the method.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct JointQuadratic {
+pub struct JointQuadratic {
     config: Config,
     /// Candidates in a generation.
     size: usize,
@@ -79,10 +79,12 @@ pub(crate) struct JointQuadratic {
 }
 
 impl JointQuadratic {
+    pub(crate) const FACTS: () = ();
+
     /// The method at its start.
-    pub(crate) fn new(setup: SchemeSetup<'_>) -> Self {
-        let SchemeSetup { spec, config, settings, streams } = setup;
-        let start = Start { spec, config, size: settings.population, streams, restart: 1, generation: 0 };
+    pub fn new(setup: SchemeSetup<'_>) -> Self {
+        let SchemeSetup { spec, config, sizes, streams } = setup;
+        let start = Start { spec, config, size: sizes.population, streams, restart: 1, generation: 0 };
         let phase = if config.jq.descent > 0 {
             let mut stream = streams.open(Purpose::Start, 0, 1);
             let mut uniform = |&(low, high): &(f64, f64)| low + (high - low) * stream.uniform();
@@ -95,7 +97,7 @@ impl JointQuadratic {
             knowledge: Knowledge::new(spec, population::EFFORT.0),
             population: Population::new(&start),
             config: config.clone(),
-            size: settings.population,
+            size: sizes.population,
             restarts: u64::from(matches!(phase, Phase::Search)),
             phase,
             elite: None,

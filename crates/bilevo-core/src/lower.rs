@@ -12,17 +12,14 @@ mod task;
 mod transfer_cma;
 mod transfer_de;
 
-pub use independent::Independent;
 pub use task::{LowerAnswer, LowerRules};
 
 use crate::batch::{Answers, Batch};
 use crate::cma::Cma;
+use crate::engine::SchemeKind;
 use crate::family::family;
 use crate::rng::{Purpose, Streams};
-use collaborative::Collaborative;
-use multiobjective::Multiobjective;
-use transfer_cma::TransferCma;
-use transfer_de::TransferDe;
+use crate::settings::{number, settings, whole, words};
 
 /// Where a search gets its randomness from: one stream for each task.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +36,33 @@ impl SearchStreams {
     fn task(&self, index: usize) -> crate::rng::Stream {
         self.streams.open(self.purpose, self.generation, index as u64)
     }
+}
+
+settings! {
+    /// The lower search.
+    pub struct LowerConfig in lower as "lower", if "scheme.kind = nested" |c| c.scheme.kind == SchemeKind::Nested;
+
+    /// Which search: `independent` (BL-CMA-ES), `transfer_cma` and `transfer_de` (TLEA),
+    /// `multiobjective` (MOTEA), `collaborative` (BOC).
+    kind: LowerKind = LowerKind::Independent, |_| words(LowerKind::ALL);
+    /// Points of a task in a generation; the published size of the search if null.
+    population: Option<usize> = None, |c| {
+        let (least, most) = c.lower.kind.facts().populations;
+        whole(least as u64, most as u64)
+    }, if "a search whose population is free" |c| {
+        let (least, most) = c.lower.kind.facts().populations;
+        least < most
+    };
+    /// Generations of a task at most; from `stop.lower_search_evals`, or fixed by the search, if null.
+    max_generations: Option<usize> = None, |_| whole(1, 1_000_000);
+    /// Tasks that count as neighbours.
+    neighbours: usize = 2, |_| whole(1, 1_000_000),
+        if "searches with exchange between tasks" |c| c.lower.kind.facts().exchanges;
+    /// A task has converged when its best value changed by less than this, relative, or by less than
+    /// `lower.absolute_tolerance`.
+    relative_tolerance: f64 = 1e-4, |_| number(0.0, 1.0);
+    /// The same, absolute.
+    absolute_tolerance: f64 = 1e-5, |_| number(0.0, 1e300);
 }
 
 /// One lower search to be done.
@@ -68,7 +92,7 @@ pub struct LowerFacts {
 impl LowerFacts {
     /// A search that leaves its sizes to the dimension and the budget.
     pub const USUAL: LowerFacts =
-        LowerFacts { population: None, populations: (4, usize::MAX), generations: None, exchanges: true };
+        LowerFacts { population: None, populations: (4, 1_000_000), generations: None, exchanges: true };
 }
 
 /// A search over a set of tasks.
@@ -93,15 +117,15 @@ family! {
     state LowerState: LowerSearch, from LowerRules, facts LowerFacts;
 
     /// One CMA-ES for each task (BL-CMA-ES).
-    Independent,
+    independent::Independent,
     /// CMA-ES for each task in lockstep, with transfer between neighbours (TLEA-CMA-ES).
-    TransferCma,
+    transfer_cma::TransferCma,
     /// Success-history DE for each task in lockstep, with transfer between neighbours (TLEA-DE).
-    TransferDe,
+    transfer_de::TransferDe,
     /// All tasks as one multiobjective problem (MOTEA, reconstructed).
-    Multiobjective,
+    multiobjective::Multiobjective,
     /// One solution for each task, all of them collaborating (BOC, reconstructed).
-    Collaborative,
+    collaborative::Collaborative,
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 /// The state of a nested search.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Nested {
+pub struct Nested {
     upper: UpperState,
     allocator: AllocatorState,
     lower: LowerState,
@@ -54,17 +54,19 @@ pub(crate) struct Evaluated {
 }
 
 impl Nested {
+    pub(crate) const FACTS: () = ();
+
     /// A search that has seen nothing yet.
-    pub(crate) fn new(setup: SchemeSetup<'_>) -> Self {
-        let SchemeSetup { spec, config, settings, streams } = setup;
+    pub fn new(setup: SchemeSetup<'_>) -> Self {
+        let SchemeSetup { spec, config, sizes, streams } = setup;
         let start = &mut streams.open(Purpose::Start, 0, 0);
-        let upper = UpperSetup { spec, config: &config.upper, population: settings.population, start };
-        let allocator = AllocatorSetup { spec, config: &config.allocator, streams };
+        let upper = UpperSetup { spec, config, population: sizes.population, start };
+        let allocator = AllocatorSetup { spec, config, streams };
         Nested {
             upper: UpperState::new(config.upper.kind, upper),
             allocator: AllocatorState::new(config.allocator.kind, allocator),
-            lower: LowerState::new(config.lower.kind, LowerRules::new(spec, &config.lower, settings)),
-            refiner: Refiner::new(spec, config, settings),
+            lower: LowerState::new(config.lower.kind, LowerRules::new(spec, &config.lower, sizes)),
+            refiner: Refiner::new(spec, config, sizes),
             phase: Phase::Between,
         }
     }

@@ -7,15 +7,26 @@
 
 use crate::batch::{Answers, Batch};
 use crate::candidate::{Candidate, Solved};
-use crate::config::{Config, Settings};
-use crate::engine::RunView;
+use crate::config::{Config, Sizes};
+use crate::engine::{RunView, SchemeKind};
 use crate::lower::{Independent, LowerRules, LowerSearch};
 use crate::nested::Evaluated;
 use crate::order;
 use crate::problem::ProblemSpec;
 use crate::rng::Purpose;
+use crate::settings::{number, settings, whole};
 use crate::upper::UpperState;
 use serde::{Deserialize, Serialize};
+
+settings! {
+    /// The second look at the best candidate or the elite.
+    pub struct RefineConfig in refine as "refine", if "scheme.kind = nested" |c| c.scheme.kind == SchemeKind::Nested;
+
+    /// Chance that a candidate worse than the elite is refined instead of the elite.
+    probability: f64 = 0.5, |_| number(0.0, 1.0);
+    /// Generations of a refining search at most; from `stop.lower_search_evals` if null.
+    max_generations: Option<usize> = None, |_| whole(1, 1_000_000);
+}
 
 /// The refining search.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -41,8 +52,8 @@ enum Origin {
 }
 
 impl Refiner {
-    pub(crate) fn new(spec: &ProblemSpec, config: &Config, settings: &Settings) -> Self {
-        let search = Independent::new(LowerRules::refining(spec, &config.lower, settings));
+    pub(crate) fn new(spec: &ProblemSpec, config: &Config, sizes: &Sizes) -> Self {
+        let search = Independent::new(LowerRules::refining(spec, &config.lower, sizes));
         Refiner { search, probability: config.refine.probability }
     }
 

@@ -3,7 +3,7 @@
 
 use bilevo_core::allocate::{Allocation, Allocator, AllocatorSetup, Contrastive, Random, Sampled};
 use bilevo_core::candidate::{Candidate, Solved};
-use bilevo_core::config::AllocatorConfig;
+use bilevo_core::config::{Config, ContrastiveConfig};
 use bilevo_core::problem::{LevelSpec, Outcome, ProblemSpec};
 use bilevo_core::rng::{Purpose, Stream, Streams};
 use proptest::prelude::*;
@@ -16,8 +16,9 @@ fn spec() -> ProblemSpec {
     ProblemSpec::new("scripted", level(2), level(3))
 }
 
-fn allocator(config: &AllocatorConfig) -> Contrastive {
-    Contrastive::new(AllocatorSetup { config, spec: &spec(), streams: Streams::new(1) })
+fn allocator(config: &ContrastiveConfig) -> Contrastive {
+    let config = Config { contrastive: config.clone(), ..Config::default() };
+    Contrastive::new(AllocatorSetup { config: &config, spec: &spec(), streams: Streams::new(1) })
 }
 
 fn stream(index: u64) -> Stream {
@@ -61,16 +62,16 @@ fn allocate(
     panic!("resamples for ever");
 }
 
-fn presets() -> [AllocatorConfig; 4] {
+fn presets() -> [ContrastiveConfig; 4] {
     // The published pool rule trains rarely; a small network lets it train within a short test.
-    let published = AllocatorConfig { hidden: 2, pairs_per_weight: 2, ..AllocatorConfig::published() };
-    let exploring = AllocatorConfig { explore: 1000, resample_rounds: 3, ..AllocatorConfig::windowed() };
-    [AllocatorConfig::windowed(), AllocatorConfig::plain_window(), published, exploring]
+    let published = ContrastiveConfig { hidden: 2, pairs_per_weight: 2, ..ContrastiveConfig::published() };
+    let exploring = ContrastiveConfig { explore: 1000, resample_rounds: 3, ..ContrastiveConfig::default() };
+    [ContrastiveConfig::default(), ContrastiveConfig::plain_window(), published, exploring]
 }
 
 /// Twelve generations in which candidates come from `sample` and are worth `judge`.
 fn live(
-    config: &AllocatorConfig,
+    config: &ContrastiveConfig,
     mut sample: impl FnMut(&mut Stream) -> [f64; 2],
     mut judge: impl FnMut(usize, &[f64]) -> Outcome,
 ) -> Contrastive {
@@ -132,13 +133,13 @@ fn scales_do_not_matter() {
     for scale in [1e-300, 1.0, 1e300] {
         let sample = |s: &mut Stream| [scale * (s.uniform() - 0.5), scale * (s.uniform() - 0.5)];
         let accuracy =
-            live(&AllocatorConfig::windowed(), sample, |_, x| feasible(x[0] / scale)).model_summary().0.unwrap();
+            live(&ContrastiveConfig::default(), sample, |_, x| feasible(x[0] / scale)).model_summary().0.unwrap();
         assert!(accuracy > 0.85, "{accuracy} at {scale}");
     }
 }
 
 /// An allocator whose model has learned that a small x0 is good.
-fn taught(config: &AllocatorConfig) -> Contrastive {
+fn taught(config: &ContrastiveConfig) -> Contrastive {
     let mut allocator = allocator(config);
     let mut stream = stream(9);
     for generation in 1..=6 {
@@ -155,7 +156,7 @@ fn taught(config: &AllocatorConfig) -> Contrastive {
 #[test]
 fn resamples_poor_candidates_as_often_as_allowed_and_good_ones_never() {
     for resample_rounds in 0..5 {
-        let config = AllocatorConfig { resample_rounds, ..AllocatorConfig::plain_window() };
+        let config = ContrastiveConfig { resample_rounds, ..ContrastiveConfig::plain_window() };
         let poor = allocate(&mut taught(&config), &mut stream(3), |s| [5.0 + s.uniform(), s.normal()]);
         assert_eq!(poor.1, resample_rounds);
         let good = allocate(&mut taught(&config), &mut stream(3), |s| [-5.0 - s.uniform(), s.normal()]);
@@ -165,7 +166,7 @@ fn resamples_poor_candidates_as_often_as_allowed_and_good_ones_never() {
 
 #[test]
 fn the_model_chooses_what_it_finds_better() {
-    let config = AllocatorConfig { resample_rounds: 0, ..AllocatorConfig::plain_window() };
+    let config = ContrastiveConfig { resample_rounds: 0, ..ContrastiveConfig::plain_window() };
     let mut number = -1.0;
     let (chosen, _) = allocate(&mut taught(&config), &mut stream(3), |_| {
         number += 1.0;
@@ -177,7 +178,7 @@ fn the_model_chooses_what_it_finds_better() {
 
 #[test]
 fn exploration_takes_the_last_places_only() {
-    let config = AllocatorConfig { resample_rounds: 0, explore: 2, ..AllocatorConfig::plain_window() };
+    let config = ContrastiveConfig { resample_rounds: 0, explore: 2, ..ContrastiveConfig::plain_window() };
     let mut strangers = 0;
     for round in 0..20 {
         let mut number = -1.0;
@@ -195,7 +196,7 @@ fn exploration_takes_the_last_places_only() {
 
 #[test]
 fn published_trains_when_pairs_are_ten_times_the_weights_and_starts_anew() {
-    let mut allocator = allocator(&AllocatorConfig::published());
+    let mut allocator = allocator(&ContrastiveConfig::published());
     let mut stream = stream(4);
     // 2+3 variables and 32 hidden units make 234 weights: 49 * 48 is the first product >= 2340.
     for training in 1..=3 {
@@ -211,7 +212,7 @@ fn published_trains_when_pairs_are_ten_times_the_weights_and_starts_anew() {
 
 #[test]
 fn a_window_trains_from_its_first_full_share_on_in_every_generation() {
-    let mut allocator = allocator(&AllocatorConfig::windowed());
+    let mut allocator = allocator(&ContrastiveConfig::default());
     let mut stream = stream(4);
     for seen in 1..=60 {
         let x = [stream.normal(), stream.normal()];
@@ -226,7 +227,7 @@ fn a_window_trains_from_its_first_full_share_on_in_every_generation() {
 
 #[test]
 fn accuracy_is_judged_before_training() {
-    let mut allocator = allocator(&AllocatorConfig::plain_window());
+    let mut allocator = allocator(&ContrastiveConfig::plain_window());
     let mut stream = stream(6);
     let mut generation = |sign: f64| -> Vec<Solved> {
         let points = (0..32).map(|_| [stream.normal(), stream.normal()]);
@@ -251,8 +252,8 @@ fn accuracy_is_judged_before_training() {
 }
 
 #[test]
-fn a_new_model_serves_its_probation() {
-    let config = AllocatorConfig::windowed();
+fn a_new_model_is_tested_before_it_chooses() {
+    let config = ContrastiveConfig::default();
     let mut allocator = allocator(&config);
     let (mut stream, mut chosen) = (stream(8), Vec::new());
     for generation in 1..=8 {
@@ -275,7 +276,8 @@ proptest! {
     #[test]
     fn a_random_share_is_distinct_and_at_least_two(share in 0.01_f64..1.0, population in 4_usize..40, seed in 0_u64..99) {
         let candidates = vec![candidate([0.0, 0.0]); population];
-        let config = AllocatorConfig { keep: share, ..AllocatorConfig::default() };
+        let mut config = Config::default();
+        config.allocator.keep = share;
         let mut random = Random::new(AllocatorSetup { config: &config, spec: &spec(), streams: Streams::new(1) });
         let sampled = Sampled { candidates: &candidates, population, round: 0 };
         let Allocation::Run(run) = random.allocate(&sampled, &mut stream(seed)) else {

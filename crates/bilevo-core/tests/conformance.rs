@@ -38,8 +38,8 @@ fn the_same_seed_gives_the_same_bits_and_another_one_does_not() {
         assert_eq!(bytes(&one), bytes(&two), "{name}");
         assert_ne!(bytes(&records), bytes(&finish(&mut other, toy)), "{name}");
         // The runs are long enough to show the ranking model at work.
-        let in_charge = records.iter().any(|r| r.model.is_some_and(|m| m.in_charge));
-        assert_eq!(in_charge, is_contrastive(method), "{name}");
+        let chose = records.iter().any(|r| r.model.is_some_and(|m| m.chose));
+        assert_eq!(chose, is_contrastive(method), "{name}");
     });
 }
 
@@ -193,7 +193,7 @@ fn points_stay_in_the_boxes_and_counters_tell_the_truth() {
         // Every search run costs one upper evaluation, a refinement at most one more; a generation
         // samples its population and what is resampled.
         let searches = summary.lower_searches;
-        let population = engine.settings().population as u64;
+        let population = engine.sizes().population as u64;
         let sampled = searches.run + searches.skipped;
         if name == "jq-cma-es" {
             // Steps of a descent and rechecks are generations without a population; the best and
@@ -260,10 +260,7 @@ fn budgets_are_kept_to_a_batch_or_a_generation() {
             finish(&mut engine, toy);
             let spent = engine.summary().evaluations.upper;
             // The last generation starts below the limit: a population and one refinement.
-            assert!(
-                (limit..=limit + engine.settings().population as u64).contains(&spent),
-                "{name}: {spent} of {limit}"
-            );
+            assert!((limit..=limit + engine.sizes().population as u64).contains(&spent), "{name}: {spent} of {limit}");
             assert_eq!(engine.summary().stop, Some(StopReason::UpperBudget));
         }
         for limit in [1, 100, 2000] {

@@ -4,7 +4,7 @@
 use bilevo_core::config::{Config, ConfigError, LowerKind, PopulationRule};
 use bilevo_core::methods;
 use bilevo_core::problem::{LevelSpec, ProblemSpec};
-use serde_json::Value;
+use bilevo_core::settings::{self, Allowed, Setting};
 use std::collections::BTreeSet;
 
 fn spec(upper: usize, lower: usize) -> ProblemSpec {
@@ -12,71 +12,115 @@ fn spec(upper: usize, lower: usize) -> ProblemSpec {
     ProblemSpec::new("smd-like", level(upper), level(lower))
 }
 
-/// Every setting with its default.
-fn leaves() -> Vec<(String, Value)> {
-    let tree = serde_json::to_value(Config::default()).unwrap();
-    let sections = tree.as_object().unwrap().iter();
-    let leaves: Vec<(String, Value)> = sections
-        .flat_map(|(section, fields)| {
-            fields.as_object().unwrap().iter().map(move |(field, value)| (format!("{section}.{field}"), value.clone()))
-        })
-        .collect();
-    assert!(leaves.len() > 35, "{leaves:?}");
-    leaves
+/// A config that uses a setting: the first of the methods, or a change of it, that does.
+fn user_of(setting: &Setting) -> Config {
+    let mut configs: Vec<Config> = methods::all().map(|m| m.config()).collect();
+    configs.retain(|config| setting.is_used_by(config));
+    assert!(!configs.is_empty(), "no method uses {}", setting.path);
+    configs.remove(0)
 }
 
-fn out_of_range(path: &str, value: &str) -> ConfigError {
-    let mut config = Config::default();
-    config.set(path, value).and_then(|()| config.check(&spec(2, 3)).map(|_| ())).unwrap_err()
+fn out_of_range(setting: &Setting, value: &str) -> ConfigError {
+    let mut config = user_of(setting);
+    config.set(setting.path, value).and_then(|()| config.check(&spec(2, 3)).map(|_| ())).unwrap_err()
 }
 
 #[test]
 fn every_number_out_of_range_is_refused_by_name() {
-    let zero_is_fine =
-        ["allocator.explore", "upper.recall", "allocator.resample_rounds", "jq.descent", "jq.rechecks", "jq.agree"];
-    for (path, default) in leaves() {
-        let (low, high) = match default {
-            Value::String(_) => continue,
-            Value::Number(n) if n.is_f64() => ("-1.0", "1e301"),
-            _ => ("0", "1000000000000000000"),
+    for setting in settings::all() {
+        let (low, high) = match (setting.allowed)(&user_of(setting)) {
+            Allowed::Words(_) | Allowed::Flag => continue,
+            Allowed::Number(..) => ("-1.0", "1e301"),
+            Allowed::Whole(0, _) => ("", "1000000000000000000"),
+            Allowed::Whole(..) => ("0", "1000000000000000000"),
         };
-        let mut wrong = vec![high];
-        if !zero_is_fine.contains(&path.as_str()) {
-            wrong.push(low);
-        }
-        for value in wrong {
-            let error = out_of_range(&path, value);
+        for value in [low, high].into_iter().filter(|value| !value.is_empty()) {
+            let error = out_of_range(setting, value);
+            let path = setting.path;
             assert!(matches!(&error, ConfigError::OutOfRange { field, .. } if *field == path), "{path}: {error:?}");
             let message = error.to_string();
             assert!(message.contains(&format!("`{path}`")) && message.contains("hint:"), "{message}");
         }
     }
-    let mut config = Config::default();
-    config.upper.initial_step = f64::NAN;
-    assert!(matches!(config.check(&spec(2, 3)), Err(ConfigError::OutOfRange { field: "upper.initial_step", .. })));
+    for wrong in [f64::NAN, f64::INFINITY] {
+        let mut config = Config::default();
+        config.joint_cma.initial_step = wrong;
+        assert!(matches!(config.check(&spec(2, 3)), Err(ConfigError::OutOfRange { field: "upper.initial_step", .. })));
+    }
 }
 
 #[test]
 fn limits_that_depend_on_other_settings() {
-    let mut config = Config::default();
-    config.allocator.first_training = config.allocator.window + 1;
+    let mut config = Config::named("cr-boc").unwrap();
+    config.contrastive.first_training = config.contrastive.window + 1;
     assert!(config.check(&spec(2, 3)).unwrap_err().to_string().contains("`allocator.first_training`"));
-    let mut config = methods::find("boc").unwrap().config();
-    config.lower.population = Some(5);
-    assert!(config.check(&spec(2, 3)).unwrap_err().to_string().contains("`lower.population`"));
     assert!(matches!(Config::default().check(&spec(2, 0)), Err(ConfigError::Spec(_))));
 }
 
 #[test]
 fn words_and_types_that_do_not_fit_are_refused_by_name() {
-    for (path, _) in leaves() {
-        let mut config = Config::default();
-        for nonsense in ["nonsense", "[]", "{}", "true"] {
-            let error = config.set(&path, nonsense).unwrap_err();
-            assert!(error.to_string().contains(&format!("`{path}`")), "{error}");
-            assert_eq!(config, Config::default());
+    for setting in settings::all() {
+        let own = user_of(setting);
+        let mut config = own.clone();
+        for nonsense in ["nonsense", "[]", "{}", "1.5.0"] {
+            let error = config.set(setting.path, nonsense).unwrap_err();
+            assert!(matches!(error, ConfigError::Invalid { .. }), "{error:?}");
+            assert!(error.to_string().contains(&format!("`{}`", setting.path)), "{error}");
+            assert_eq!(config, own);
         }
     }
+}
+
+#[test]
+fn settings_that_a_method_does_not_use_are_refused_and_have_no_part_in_its_hash() {
+    for method in methods::all() {
+        let own = method.config();
+        for setting in settings::all().iter().filter(|s| !s.is_used_by(&own)) {
+            let other = user_of(setting);
+            let mut config = own.clone();
+            let error = config.set(setting.path, &setting.text(&other)).unwrap_err();
+            let ConfigError::Unused { field, used_by } = &error else { panic!("{error:?}") };
+            assert!(*field == setting.path && !used_by.is_empty(), "{error}");
+            assert_eq!(config, own);
+            assert!(own.tree().pointer(&format!("/{}", setting.path.replace('.', "/"))).is_none());
+        }
+    }
+    let used = |name: &str, path: &str| settings::find(path).unwrap().is_used_by(&Config::named(name).unwrap());
+    for (method, path, expected) in [
+        ("bl-cma-es", "allocator.window", false),
+        ("cr-bl-cma-es", "allocator.window", true),
+        ("cr-bl-cma-es-published", "allocator.window", false),
+        ("cr-bl-cma-es-published", "allocator.pairs_per_weight", true),
+        ("cr-bl-cma-es-published", "allocator.keep", true),
+        ("cr-bl-cma-es-published", "allocator.keep_max", false),
+        ("cr-bl-cma-es", "allocator.keep", false),
+        ("bl-cma-es-random", "allocator.keep", true),
+        ("bl-cma-es-random", "upper.recall", true),
+        ("bl-cma-es", "upper.recall", false),
+        ("bl-cma-es", "lower.neighbours", false),
+        ("tlea-de", "lower.neighbours", true),
+        ("boc", "lower.population", false),
+    ] {
+        assert_eq!(used(method, path), expected, "{path} by {method}");
+    }
+    // What is not used does not show in the hash, whatever it is.
+    let mut config = Config::default();
+    config.contrastive.window = 999;
+    assert_eq!(config.hash(), Config::default().hash());
+}
+
+#[test]
+fn several_settings_may_come_in_any_order() {
+    let changes = [("allocator.window", "48"), ("allocator.kind", "contrastive"), ("upper.recall", "2")];
+    let mut one = Config::default();
+    one.set_all(changes).unwrap();
+    let mut two = Config::default();
+    two.set_all(changes.into_iter().rev()).unwrap();
+    assert_eq!(one, two);
+    assert_eq!((one.contrastive.window, one.joint_cma.recall), (48, 2));
+    let back = one.set_all([("allocator.window", "16"), ("allocator.kind", "all")]).unwrap_err();
+    assert!(matches!(back, ConfigError::Unused { field: "allocator.window", .. }), "{back:?}");
+    assert_eq!(one, two);
 }
 
 #[test]
@@ -117,33 +161,29 @@ fn set_reads_numbers_words_and_nothing() {
 }
 
 #[test]
-fn the_hash_follows_every_setting_and_stays_the_same() {
-    // Stored results are grouped by this value: a change of a default or a new setting changes it,
-    // and belongs into the changelog under "Results changed".
-    assert_eq!(Config::default().hash(), "2e76a60c51a488ad");
-    let mut seen = BTreeSet::from([Config::default().hash()]);
-    for (path, default) in leaves() {
-        let mut config = Config::default();
-        let value = match (path.as_str(), &default) {
-            ("upper.kind", _) => continue,
-            ("scheme.kind", _) => "joint_quadratic",
-            ("jq.start", _) => "guess",
-            (path, Value::String(_)) if path.starts_with("jq.") => "off",
-            ("upper.population_rule", _) => "printed",
-            ("upper.constraint_rule", _) => "population_mixed",
-            ("lower.kind", _) => "transfer_cma",
-            ("allocator.kind", _) => "random",
-            ("allocator.pool", _) => "accumulate",
-            ("allocator.inputs", _) => "raw",
-            ("allocator.weights", _) => "carried",
-            ("allocator.trust", _) => "always",
-            ("stop.target", _) => "off",
-            (_, Value::Number(n)) if n.is_f64() => "0.123",
-            _ => "9",
+fn the_hash_follows_every_setting_in_use_and_stays_the_same() {
+    // Stored results are grouped by this value: a change of a default in use or a new setting of
+    // this method changes it, and belongs into the changelog under "Results changed".
+    assert_eq!(Config::default().hash(), "3005fda0739bc8e4");
+    for setting in settings::all() {
+        let own = user_of(setting);
+        let other = match (setting.allowed)(&own) {
+            Allowed::Words(words) if words.len() == 1 => continue,
+            Allowed::Words(words) => words.into_iter().find(|word| *word != setting.text(&own)).unwrap(),
+            Allowed::Flag => (setting.text(&own) == "false").to_string(),
+            Allowed::Number(..) => "0.123".into(),
+            Allowed::Whole(..) => "9".into(),
         };
-        config.set(&path, value).unwrap();
-        assert!(seen.insert(config.hash()), "{path} does not show in the hash");
+        let mut config = own.clone();
+        config.set(setting.path, &other).unwrap();
+        assert_ne!(config.hash(), own.hash(), "{} does not show in the hash", setting.path);
     }
+}
+
+#[test]
+fn the_guides_page_is_made_from_the_descriptions() {
+    let page = include_str!("../../../docs/src/settings.md");
+    assert_eq!(page, settings::page(), "docs/src/settings.md is out of date\nhint: cargo xtask generate");
 }
 
 #[test]
@@ -151,10 +191,16 @@ fn configs_survive_json() {
     for method in methods::all() {
         let config = method.config();
         let text = serde_json::to_string(&config).unwrap();
-        assert_eq!(serde_json::from_str::<Config>(&text).unwrap(), config);
+        let back: Config = serde_json::from_str(&text).unwrap();
+        // What is not in use is left out and comes back as its default.
+        assert_eq!((back.hash(), back.tree()), (config.hash(), config.tree()), "{text}");
+        let bytes = postcard::to_stdvec(&config).unwrap();
+        assert_eq!(postcard::from_bytes::<Config>(&bytes).unwrap(), config);
     }
     assert_eq!(serde_json::from_str::<Config>("{}").unwrap(), Config::default());
-    assert!(serde_json::from_str::<Config>(r#"{"upper": {"populaton": 3}}"#).is_err());
+    for wrong in [r#"{"upper": {"populaton": 3}}"#, r#"{"allocator": {"window": 3}}"#, r#"{"upper": 3}"#, "[]", "3"] {
+        assert!(serde_json::from_str::<Config>(wrong).is_err(), "{wrong}");
+    }
 }
 
 #[test]
@@ -166,8 +212,8 @@ fn methods_have_names_of_their_own_and_run_on_any_size() {
         assert_eq!(Config::named(&name).unwrap(), method.config());
         assert!(hashes.insert(method.config().hash()), "{name} is another method under a new name");
         for (upper, lower) in [(1, 1), (2, 3), (5, 5), (20, 20), (1, 100)] {
-            let settings = method.config().check(&spec(upper, lower)).unwrap();
-            assert!(settings.population >= 4 && settings.lower_generations > 0 && settings.refine_generations > 0);
+            let sizes = method.config().check(&spec(upper, lower)).unwrap();
+            assert!(sizes.population >= 4 && sizes.lower_generations > 0 && sizes.refine_generations > 0);
         }
         assert!(names.insert(name));
     }

@@ -109,7 +109,7 @@ impl Grid {
             for (s, settings) in all_settings.iter().enumerate() {
                 let wrong = |e: ConfigError| GridError::entry(place(Part::Settings, s), format!("with {method}: {e}"));
                 let mut config = base.clone();
-                settings.iter().try_for_each(|(path, value)| config.set(path, value)).map_err(wrong)?;
+                config.set_all(settings.iter().map(|(path, value)| (path.as_str(), value.as_str()))).map_err(wrong)?;
                 let (settings, config_hash) = (changed_settings(method, &config), config.hash());
                 let config = Arc::new(config);
                 for source in &sources {

@@ -18,7 +18,7 @@ first_seed = 10
 [[settings]]
 [[settings]]
 stop.target = "off"
-allocator = { window = 48 }
+upper = { population = 12 }
 "#;
 
 fn size(task: &Task) -> (usize, usize) {
@@ -39,7 +39,7 @@ fn a_grid_is_the_product_of_its_lists() {
         format!("{} {} {}+{} [{}] {}", id.method, id.problem, id.upper_dim, id.lower_dim, id.settings, id.seed)
     };
     assert_eq!(describe(&tasks[0]), "bl-cma-es smd1 2+3 [] 10");
-    assert_eq!(describe(&tasks[35]), "cr-bl-cma-es tp3 2+2 [allocator.window=48 stop.target=off] 12");
+    assert_eq!(describe(&tasks[35]), "cr-bl-cma-es tp3 2+2 [stop.target=off upper.population=12] 12");
     assert!(tasks[..12].iter().all(|t| t.id.seed == 10), "seed by seed");
     let mut ids: Vec<_> = tasks.iter().map(|t| t.id.clone()).collect();
     ids.sort();

@@ -180,7 +180,7 @@ impl Run {
 
     #[getter]
     fn max_upper_evals(&self, py: Python<'_>) -> PyResult<u64> {
-        Ok(self.lock(py)?.run.engine().settings().budget.upper_evals)
+        Ok(self.lock(py)?.run.engine().sizes().budget.upper_evals)
     }
 
     /// What it is a run of, in words.
@@ -234,9 +234,7 @@ fn start(
     let spec = read_spec(py, spec)?;
     let prepared = || {
         let mut config = Config::named(method)?;
-        for (path, value) in settings {
-            config.set(path, value)?;
-        }
+        config.set_all(settings.iter().map(|(path, value)| (path.as_str(), value.as_str())))?;
         Engine::new(spec, config, seed)
     };
     let engine = prepared().map_err(|error| errors::config(py, &error))?;

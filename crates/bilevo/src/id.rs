@@ -1,8 +1,8 @@
 //! What makes two runs the same run.
 
+use bilevo_core::settings::{self, Setting};
 use bilevo_core::{Config, Engine};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::fmt;
 
 /// The identity of a run: problem, method, settings, version and seed. Two runs with the same
@@ -57,27 +57,15 @@ impl fmt::Display for RunId {
     }
 }
 
-/// Settings in which a config differs from the method's own (from the defaults, if no method has
-/// that name).
+/// Settings in use in which a config differs from the method's own (from the defaults, if no method
+/// has that name), by path.
 pub fn changed_settings(method: &str, config: &Config) -> String {
-    let own = leaves(&Config::named(method).unwrap_or_default());
-    let mut changed = leaves(config);
-    changed.retain(|path, value| own.get(path) != Some(value));
-    let texts: Vec<String> = changed.iter().map(|(path, value)| format!("{path}={value}")).collect();
+    let own = Config::named(method).unwrap_or_default();
+    let differs = |setting: &&Setting| setting.value(&own) != setting.value(config);
+    let changed = settings::of(config).filter(differs);
+    let mut texts: Vec<String> = changed.map(|s| format!("{}={}", s.path, s.text(config))).collect();
+    texts.sort();
     texts.join(" ")
-}
-
-/// Every `section.field` of a config with its value as [`Config::set`] takes it.
-fn leaves(config: &Config) -> BTreeMap<String, String> {
-    let mut leaves = BTreeMap::new();
-    let tree = serde_json::to_value(config).unwrap_or_default();
-    for (section, fields) in tree.as_object().into_iter().flatten() {
-        for (field, value) in fields.as_object().into_iter().flatten() {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
-            leaves.insert(format!("{section}.{field}"), text);
-        }
-    }
-    leaves
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ pub use bilevo_core::problem::{
 };
 pub use bilevo_core::record::{Accuracy, Evaluations, GenerationRecord, LowerSearches, Solution, StopReason, Summary};
 pub use bilevo_core::solved::{Tolerances, solved};
-pub use bilevo_core::{config, methods, record};
+pub use bilevo_core::{config, methods, record, settings};
 pub use bilevo_problems as problems;
 pub use checkpoint::{Checkpoint, CheckpointError, Saved};
 pub use evaluate::{Evaluator, EvaluatorError, Serial, Threads};

@@ -163,9 +163,7 @@ impl<'a> Solver<'a> {
             Some(checkpoint) => resumed(source, checkpoint, &settings)?,
             None => {
                 let mut config = config.map_or_else(|| Config::named(&method), Ok)?;
-                for (path, value) in &settings {
-                    config.set(path, value)?;
-                }
+                config.set_all(settings.iter().map(|(path, value)| (path.as_str(), value.as_str())))?;
                 let engine = Engine::new(source.spec().clone(), config, seed.unwrap_or_else(draw_seed))?;
                 Run::new(engine, method).of_source(source.place(), source.hash())
             }

@@ -3,14 +3,14 @@
 
 mod problem;
 
+use crate::Exit;
 use crate::args::{Format, SizeArgs};
 use crate::output::{self, BOLD};
 use crate::table::{columns, heading};
-use crate::{Exit, settings};
 use bilevo::Config;
-use bilevo::config::{AllocatorKind, LowerKind, PoolRule, TrustRule};
+use bilevo::config::{AllocatorKind, LowerKind, PoolRule, SchemeKind, ShareRule};
 use bilevo::problems::ProblemError;
-use bilevo::{SourceError, methods, source};
+use bilevo::{SourceError, methods, settings, source};
 use serde::Serialize;
 use std::io::Write;
 
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     writeln!(out)?;
     heading(out, "Settings (change one with --set key=value)")?;
-    columns(out, &rows(&config)?)?;
+    columns(out, &rows(&config))?;
     writeln!(out, "\n* differs from the general default")?;
     writeln!(out, "\n{BOLD}Source{BOLD:#}\n  {}", method.base.source)?;
     if config.allocator.kind == AllocatorKind::Contrastive {
@@ -84,19 +84,46 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn rows(config: &Config) -> anyhow::Result<Vec<Vec<String>>> {
-    let (own, general) = (settings::tree(config)?, settings::tree(&Config::default())?);
+/// The settings that the method uses.
+fn rows(config: &Config) -> Vec<Vec<String>> {
+    let general = Config::default();
     let mut rows = vec![["  setting", "default", "meaning"].map(String::from).to_vec()];
-    for &(path, meaning) in settings::SETTINGS {
-        let value = settings::value(&own, path);
-        let mark = if value == settings::value(&general, path) { ' ' } else { '*' };
-        rows.push(vec![format!("{mark} {path}"), value, meaning.into()]);
+    for setting in settings::of(config) {
+        let mark = if setting.value(config) == setting.value(&general) { ' ' } else { '*' };
+        let meaning = format!("{} ({})", setting.meaning(), setting.takes(config).replace(" for the default", ""));
+        rows.push(vec![format!("{mark} {}", setting.path), setting.text(config), meaning]);
     }
-    Ok(rows)
+    rows
 }
 
 /// A generation of the method, step by step.
 fn steps(config: &Config) -> Vec<String> {
+    match config.scheme.kind {
+        SchemeKind::Nested => nested(config),
+        SchemeKind::JointQuadratic => joint_quadratic(config),
+    }
+}
+
+fn joint_quadratic(config: &Config) -> Vec<String> {
+    let mut steps = vec!["Sample candidates (x, y) from the upper CMA-ES over both levels' variables.".to_string()];
+    steps.push(allocation(config));
+    if config.jq.injection.is_on() {
+        steps.push("Add the minimiser of the leader's model to them.".into());
+    }
+    steps.extend(
+        [
+            "Search the lower level for all of them side by side, on one quadratic model of all lower evaluations.",
+            "Evaluate the upper level once for each candidate with its follower's answer.",
+            "Verify the best candidate and the incumbent by another lower search.",
+            "Update the upper distribution from the candidates that were solved, and train the ranking network.",
+            "Without progress: look at the follower once more without any model, then restart; end when restarts agree.",
+        ]
+        .map(String::from),
+    );
+    steps
+}
+
+fn nested(config: &Config) -> Vec<String> {
     let mut steps = vec!["Sample candidates (x, y) from the upper CMA-ES over both levels' variables.".to_string()];
     steps.push(allocation(config));
     let search = match config.lower.kind {
@@ -120,16 +147,16 @@ fn steps(config: &Config) -> Vec<String> {
     });
     steps.push("Evaluate the upper level once for each candidate with its follower's answer.".into());
     steps.push("Refine the best candidate or the elite by another lower search.".into());
-    let recall = match (config.allocator.kind, config.upper.recall) {
-        (AllocatorKind::Contrastive, 1) => " The elite joins them.".into(),
-        (AllocatorKind::Contrastive, every @ 2..) => format!(" The elite joins them every {every} generations."),
-        _ => String::new(),
+    let recall = match (config.allocator.kind, config.joint_cma.recall) {
+        (AllocatorKind::All, _) | (_, 0) => String::new(),
+        (_, 1) => " The elite joins them.".into(),
+        (_, every) => format!(" The elite joins them every {every} generations."),
     };
     steps.push(format!("Update the upper distribution from the candidates that were solved.{recall}"));
     if config.allocator.kind == AllocatorKind::Contrastive {
-        steps.push(match config.allocator.pool {
+        steps.push(match config.contrastive.pool {
             PoolRule::Window => {
-                format!("Train the ranking network on the latest {} solutions.", config.allocator.window)
+                format!("Train the ranking network on the latest {} solutions.", config.contrastive.window)
             }
             PoolRule::Accumulate => {
                 "Add the solutions to the pool; once it is full, train the network and empty it.".into()
@@ -140,26 +167,26 @@ fn steps(config: &Config) -> Vec<String> {
 }
 
 fn allocation(config: &Config) -> String {
-    let allocator = &config.allocator;
-    let percent = 100.0 * allocator.keep;
-    match allocator.kind {
+    let contrastive = &config.contrastive;
+    let percent = 100.0 * config.allocator.keep;
+    match config.allocator.kind {
         AllocatorKind::All => "Take all of them.".into(),
         AllocatorKind::Random => format!("Take a random {percent:.0}% of them."),
         AllocatorKind::Contrastive => {
             let percent = |share: f64| format!("{:.1}%", 100.0 * share).replace(".0%", "%");
-            let share = match allocator.trust {
-                TrustRule::Earned => format!(
-                    "{} of them (while it is not proven) to {} (when it ranks well; all while it is new)",
-                    percent(allocator.keep_doubted),
-                    percent(allocator.keep_proven)
+            let share = match contrastive.share {
+                ShareRule::Adaptive => format!(
+                    "{} of them (while it ranks no better than a coin) to {} (when it ranks well; all while it is new)",
+                    percent(contrastive.keep_max),
+                    percent(contrastive.keep_min)
                 ),
-                TrustRule::Always => format!("{} of them", percent(allocator.keep)),
+                ShareRule::Fixed => format!("{} of them", percent(config.allocator.keep)),
             };
-            let explore = match allocator.explore {
+            let explore = match contrastive.explore {
                 0 => String::new(),
                 places => format!(" {places} of the places goes to a random candidate."),
             };
-            let resample = match allocator.resample_rounds {
+            let resample = match contrastive.resample_rounds {
                 0 => "Nothing is sampled again.".to_string(),
                 1 => "If the candidates look poor, more are sampled once.".to_string(),
                 rounds => format!("If the candidates look poor, more are sampled (at most {rounds} times)."),

@@ -13,7 +13,7 @@ impl Engine {
     pub fn extend(&mut self, upper_evals: Option<u64>, lower_evals: Option<u64>) -> Result<(), ConfigError> {
         let mut config = self.config.clone();
         let budgets = [
-            (upper_evals, &mut config.stop.max_upper_evals, self.settings.budget.upper_evals, "stop.max_upper_evals"),
+            (upper_evals, &mut config.stop.max_upper_evals, self.sizes.budget.upper_evals, "stop.max_upper_evals"),
             (
                 lower_evals,
                 &mut config.stop.max_lower_evals,
@@ -33,9 +33,9 @@ impl Engine {
     }
 
     fn apply(&mut self, config: Config) -> Result<(), ConfigError> {
-        let settings = config.check(&self.spec)?;
-        self.watch.set_budgets(&config.stop, &settings.budget);
-        (self.config, self.settings) = (config, settings);
+        let sizes = config.check(&self.spec)?;
+        self.watch.set_budgets(&config.stop, &sizes.budget);
+        (self.config, self.sizes) = (config, sizes);
         let ended_by_budget = matches!(self.stop, Some(StopReason::UpperBudget | StopReason::LowerBudget));
         if ended_by_budget && !self.watch.budget_is_spent(&self.evaluations) {
             // Whatever else ended it in the same generation ends it still; what the scheme thinks of

@@ -4,51 +4,58 @@
 
 use crate::batch::{Answers, Batch};
 use crate::candidate::Solved;
-use crate::config::{Config, SchemeKind, Settings};
-use crate::jq::JointQuadratic;
+use crate::config::{Config, Sizes};
+use crate::family::family;
+use crate::jq;
 use crate::lower::SearchStreams;
-use crate::nested::Nested;
+use crate::nested;
 use crate::problem::{Level, ProblemSpec};
 use crate::record::{LowerSearches, ModelRecord, StopReason};
 use crate::rng::{Purpose, Stream, Streams};
-use serde::{Deserialize, Serialize};
+use crate::settings::{settings, words};
 
 /// What a scheme is made from.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SchemeSetup<'a> {
-    pub(crate) spec: &'a ProblemSpec,
-    pub(crate) config: &'a Config,
-    pub(crate) settings: &'a Settings,
-    pub(crate) streams: Streams,
+pub struct SchemeSetup<'a> {
+    /// The problem.
+    pub spec: &'a ProblemSpec,
+    /// The method's settings.
+    pub config: &'a Config,
+    /// The numbers that settings and problem size give together.
+    pub sizes: &'a Sizes,
+    /// Randomness.
+    pub streams: Streams,
 }
 
 /// What a scheme sees of the run, and may change in it.
 #[derive(Debug)]
-pub(crate) struct RunView<'a> {
-    pub(crate) spec: &'a ProblemSpec,
-    pub(crate) streams: Streams,
+pub struct RunView<'a> {
+    /// The problem.
+    pub spec: &'a ProblemSpec,
+    /// Randomness.
+    pub streams: Streams,
     /// Number of the generation, from 1.
-    pub(crate) generation: u64,
+    pub generation: u64,
     /// Number of the next point.
-    pub(crate) issued: u64,
+    pub issued: u64,
     /// Whether no further lower evaluation may be asked for.
-    pub(crate) lower_budget_is_spent: bool,
+    pub lower_budget_is_spent: bool,
     /// The points to evaluate next.
-    pub(crate) batch: &'a mut Batch,
+    pub batch: &'a mut Batch,
     /// The best solution of the run.
-    pub(crate) elite: &'a mut Option<Solved>,
+    pub elite: &'a mut Option<Solved>,
     /// Counts of lower searches.
-    pub(crate) searches: &'a mut LowerSearches,
+    pub searches: &'a mut LowerSearches,
 }
 
 impl RunView<'_> {
     /// Starts an empty batch at a level.
-    pub(crate) fn ask(&mut self, level: Level) {
+    pub fn ask(&mut self, level: Level) {
         self.batch.start(level, self.issued);
     }
 
     /// Asks for the upper evaluation of pairs (x, y).
-    pub(crate) fn ask_upper(&mut self, pairs: &[Solved]) {
+    pub fn ask_upper(&mut self, pairs: &[Solved]) {
         self.ask(Level::Upper);
         for pair in pairs {
             self.batch.push(&pair.x).copy_from_slice(&pair.y);
@@ -56,37 +63,40 @@ impl RunView<'_> {
     }
 
     /// The random stream for a purpose in this generation.
-    pub(crate) fn stream(&self, purpose: Purpose, index: u64) -> Stream {
+    pub fn stream(&self, purpose: Purpose, index: u64) -> Stream {
         self.streams.open(purpose, self.generation, index)
     }
 
     /// Random streams for the tasks of a lower search in this generation.
-    pub(crate) fn search_streams(&self, purpose: Purpose) -> SearchStreams {
+    pub fn search_streams(&self, purpose: Purpose) -> SearchStreams {
         SearchStreams { streams: self.streams, purpose, generation: self.generation }
     }
 }
 
 /// What a scheme says at the end of a generation.
 #[derive(Clone, Debug)]
-pub(crate) struct Outlook {
+pub struct Outlook {
     /// The best solution of the generation, as it was found: a second finalist beside the elite.
-    pub(crate) best: Option<Solved>,
+    pub best: Option<Solved>,
     /// Whether every upper evaluation failed.
-    pub(crate) all_failed: bool,
+    pub all_failed: bool,
     /// A reason of its own to stop.
-    pub(crate) stop: Option<StopReason>,
+    pub stop: Option<StopReason>,
 }
 
 /// What a scheme adds to the record of a generation.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Readings {
-    pub(crate) step_size: f64,
-    pub(crate) axis_ratio: f64,
-    pub(crate) model: Option<ModelRecord>,
+pub struct Readings {
+    /// Step size of the upper strategy.
+    pub step_size: f64,
+    /// Ratio of the longest to the shortest axis of the upper distribution.
+    pub axis_ratio: f64,
+    /// The ranking model, if there is one.
+    pub model: Option<ModelRecord>,
 }
 
 /// What a generation does.
-pub(crate) trait Scheme {
+pub trait Scheme {
     /// Starts a generation: fills the first batch.
     fn open(&mut self, run: &mut RunView<'_>);
 
@@ -124,38 +134,23 @@ pub(crate) trait Scheme {
     fn readings(&self) -> Readings;
 }
 
-/// The schemes as serialisable state.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) enum SchemeState {
-    Nested(Box<Nested>),
-    JointQuadratic(Box<JointQuadratic>),
+family! {
+    /// How a method goes about both levels, by name.
+    kind SchemeKind, default Nested;
+    /// The schemes as serialisable state.
+    state SchemeState: Scheme, from SchemeSetup<'_>, facts ();
+
+    /// Every decision that is taken up gets a lower search of its own, as published.
+    nested::Nested,
+    /// All followers are solved on one joint quadratic model, with restarts and rechecks.
+    jq::JointQuadratic,
 }
 
-impl SchemeState {
-    pub(crate) fn new(setup: SchemeSetup<'_>) -> Self {
-        match setup.config.scheme.kind {
-            SchemeKind::Nested => SchemeState::Nested(Box::new(Nested::new(setup))),
-            SchemeKind::JointQuadratic => SchemeState::JointQuadratic(Box::new(JointQuadratic::new(setup))),
-        }
-    }
-}
+settings! {
+    /// How the method goes about both levels.
+    pub struct SchemeConfig in scheme as "scheme";
 
-impl std::ops::Deref for SchemeState {
-    type Target = dyn Scheme;
-
-    fn deref(&self) -> &Self::Target {
-        match self {
-            SchemeState::Nested(scheme) => &**scheme,
-            SchemeState::JointQuadratic(scheme) => &**scheme,
-        }
-    }
-}
-
-impl std::ops::DerefMut for SchemeState {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        match self {
-            SchemeState::Nested(scheme) => &mut **scheme,
-            SchemeState::JointQuadratic(scheme) => &mut **scheme,
-        }
-    }
+    /// How both levels are searched: `nested` gives every decision that is taken up a lower search of
+    /// its own, `joint_quadratic` solves all followers on one model, with restarts and rechecks.
+    kind: SchemeKind = SchemeKind::Nested, |_| words(SchemeKind::ALL);
 }

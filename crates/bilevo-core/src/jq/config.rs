@@ -1,16 +1,16 @@
 //! Settings of the joint-quadratic method.
 
-use serde::{Deserialize, Serialize};
+use crate::engine::SchemeKind;
+use crate::settings::{choice, settings, whole, words};
 
-/// Whether a part is used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Switch {
-    /// It is.
-    #[default]
-    On,
-    /// It is not.
-    Off,
+choice! {
+    /// Whether a part is used.
+    pub enum Switch {
+        /// It is.
+        On,
+        /// It is not.
+        Off,
+    }
 }
 
 impl Switch {
@@ -20,56 +20,41 @@ impl Switch {
     }
 }
 
-/// Where a follower's search starts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StartRule {
-    /// `expected` in odd restarts, `guess` in even ones.
-    #[default]
-    Alternate,
-    /// The answer expected at this x, moved along the directions the follower is indifferent to as
-    /// the sampled guess says.
-    Expected,
-    /// The sampled guess: the leader may pick a basin of the follower.
-    Guess,
-}
-
-/// The joint-quadratic method; every part can be switched off.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct JqConfig {
-    /// Evaluations for each variable that the descent before the populations may spend; 0 = none.
-    pub descent: usize,
-    /// Followers are solved on the joint quadratic model; else by samples alone.
-    pub model: Switch,
-    /// The minimiser of the leader's model joins every generation.
-    pub injection: Switch,
+choice! {
     /// Where a follower's search starts.
-    pub start: StartRule,
-    /// The leader's penalty follows the feasibility of the incumbent.
-    pub adapt_penalty: Switch,
-    /// A random answer is tried at the incumbent's x in every generation.
-    pub discovery: Switch,
-    /// Box-wide searches that recheck the follower at the end of a restart.
-    pub rechecks: usize,
-    /// Restarts that must end at the same value to end the run; 0 = go on to the budget.
-    pub agree: usize,
-    /// Upper evaluations without progress that end a restart.
-    pub restart_after: u64,
+    pub enum StartRule {
+        /// `expected` in odd restarts, `guess` in even ones.
+        Alternate,
+        /// The answer expected at this x, moved along the directions the follower is indifferent to as
+        /// the sampled guess says.
+        Expected,
+        /// The sampled guess: the leader may pick a basin of the follower.
+        Guess,
+    }
 }
 
-impl Default for JqConfig {
-    fn default() -> Self {
-        JqConfig {
-            descent: 80,
-            model: Switch::On,
-            injection: Switch::On,
-            start: StartRule::Alternate,
-            adapt_penalty: Switch::On,
-            discovery: Switch::On,
-            rechecks: 2,
-            agree: 3,
-            restart_after: 150,
-        }
-    }
+settings! {
+    /// The joint-quadratic method; every part can be switched off.
+    pub struct JqConfig in jq as "jq",
+        if "scheme.kind = joint_quadratic" |c| c.scheme.kind == SchemeKind::JointQuadratic;
+
+    /// Evaluations for each variable that the descent before the populations may spend; 0 = none.
+    descent: usize = 80, |_| whole(0, 1_000_000);
+    /// Followers are solved on the joint quadratic model; else by samples alone.
+    model: Switch = Switch::On, |_| words(Switch::ALL);
+    /// The minimiser of the leader's model joins every generation.
+    injection: Switch = Switch::On, |_| words(Switch::ALL);
+    /// Where a follower's search starts: at the `expected` answer, at the sampled `guess`, or
+    /// `alternate` from restart to restart.
+    start: StartRule = StartRule::Alternate, |_| words(StartRule::ALL);
+    /// The leader's penalty follows the feasibility of the incumbent.
+    adapt_penalty: Switch = Switch::On, |_| words(Switch::ALL);
+    /// A random answer is tried at the incumbent's x in every generation.
+    discovery: Switch = Switch::On, |_| words(Switch::ALL);
+    /// Box-wide searches that recheck the follower at the end of a restart.
+    rechecks: usize = 2, |_| whole(0, 1000);
+    /// Restarts that must end at the same value to end the run; 0 = go on to the budget.
+    agree: usize = 3, |_| whole(0, 1000);
+    /// Upper evaluations without progress that end a restart.
+    restart_after: u64 = 150, |_| whole(1, 1_000_000_000_000_000);
 }

@@ -156,16 +156,13 @@ impl Population {
         widths.sort_by(f64::total_cmp);
         let d = widths.len();
         let median = 0.5 * widths[(d - 1) / 2] + 0.5 * widths[d / 2];
-        let cma = Cma::round(mean, config.upper.initial_step * median);
+        let cma = Cma::round(mean, config.joint_cma.initial_step * median);
         Population {
             restart,
             generation,
             params: CmaParams::new(d, size),
-            allocator: AllocatorState::new(
-                config.allocator.kind,
-                AllocatorSetup { spec, config: &config.allocator, streams },
-            ),
-            recall: config.upper.recall,
+            allocator: AllocatorState::new(config.allocator.kind, AllocatorSetup { spec, config, streams }),
+            recall: config.joint_cma.recall,
             model: JointModel::new(Coordinates::new(&cma, spec.upper.dim())),
             cma,
             stage: Stage::Open,

@@ -11,13 +11,39 @@
 //! Randomness: `Purpose::Start` once, `Purpose::Sample` for every sampling round.
 //! Source: He et al., 2018 (BL-CMA-ES), upper level.
 
-use super::{Findings, LowerPrior, UpperSetup, UpperStrategy};
+use super::{Findings, LowerPrior, UpperKind, UpperSetup, UpperStrategy};
+use crate::allocate::AllocatorKind;
 use crate::candidate::{Candidate, Solved};
 use crate::cma::{Cma, CmaParams, Scratch};
+use crate::config::Config;
+use crate::engine::SchemeKind;
 use crate::order::{self, ConstraintRule};
 use crate::problem::Outcome;
 use crate::rng::Stream;
+use crate::settings::{number, settings, whole, words};
 use serde::{Deserialize, Serialize};
+
+settings! {
+    /// CMA-ES on the joint vector.
+    pub struct JointCmaConfig in joint_cma as "upper", if "upper.kind = joint_cma" |c| is_used(c);
+
+    /// First step size as a share of the median width of the box.
+    initial_step: f64 = 0.3, |_| number(1e-9, 1e3);
+    /// How infeasible candidates are ranked: `feasible_first`, or `population_mixed` (while nobody is
+    /// feasible, objective and violation are mixed).
+    constraint_rule: ConstraintRule = ConstraintRule::FeasibleFirst, |_| words(ConstraintRule::ALL),
+        if "scheme.kind = nested" |c| c.scheme.kind == SchemeKind::Nested;
+    /// Every so many generations the elite joins the parents, at no cost; 0 = never. In the nested
+    /// scheme only if candidates were skipped in that generation.
+    recall: usize = 0, |_| whole(0, 1_000_000),
+        if "an allocator that skips candidates, or scheme.kind = joint_quadratic" |c| {
+            c.allocator.kind != AllocatorKind::All || c.scheme.kind == SchemeKind::JointQuadratic
+        };
+}
+
+fn is_used(config: &Config) -> bool {
+    config.scheme.kind != SchemeKind::Nested || config.upper.kind == UpperKind::JointCma
+}
 
 /// State of the strategy.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -46,12 +72,12 @@ impl JointCma {
         let median =
             if widths.len() % 2 == 1 { widths[middle] } else { 0.5 * widths[middle - 1] + 0.5 * widths[middle] };
         JointCma {
-            cma: Cma::round(mean, config.initial_step * median),
+            cma: Cma::round(mean, config.joint_cma.initial_step * median),
             params: CmaParams::new(bounds.len(), population),
             upper_dim: spec.upper.dim(),
             bounds,
-            constraint_rule: config.constraint_rule,
-            recall: config.recall as u64,
+            constraint_rule: config.joint_cma.constraint_rule,
+            recall: config.joint_cma.recall as u64,
             scratch: Scratch::default(),
         }
     }
@@ -122,7 +148,6 @@ impl UpperStrategy for JointCma {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::UpperConfig;
     use crate::problem::{LevelSpec, ProblemSpec};
     use crate::rng::{Purpose, Streams};
 
@@ -131,7 +156,8 @@ mod tests {
     fn upper(widths: [f64; 4], recall: usize) -> JointCma {
         let level = |widths: &[f64]| LevelSpec::boxed(widths.iter().map(|&w| (0.0, w)).collect());
         let spec = ProblemSpec::new("boxes", level(&widths[..1]), level(&widths[1..]));
-        let config = UpperConfig { recall, ..UpperConfig::default() };
+        let mut config = Config::default();
+        config.joint_cma.recall = recall;
         JointCma::new(UpperSetup { spec: &spec, config: &config, population: 8, start: &mut stream(0) })
     }
 

@@ -26,7 +26,7 @@ pub(super) struct Progress {
 impl Progress {
     /// For a run of `engine`.
     pub(super) fn new(engine: &Engine) -> Self {
-        let budget = engine.settings().budget.upper_evals;
+        let budget = engine.sizes().budget.upper_evals;
         let bar = ProgressBar::with_draw_target(Some(budget), ProgressDrawTarget::stderr_with_hz(10));
         if let Ok(style) = ProgressStyle::with_template("{bar:12} {percent:>3}% {wide_msg}") {
             bar.set_style(style);

@@ -1,0 +1,104 @@
+//! The settings of contrastive ranking and its presets.
+
+use crate::allocate::AllocatorKind;
+use crate::settings::{choice, number, settings, whole, words};
+
+choice! {
+    /// Which evaluated solutions the ranking model learns from.
+    pub enum PoolRule {
+        /// The latest `window` solutions; training after every generation.
+        Window,
+        /// Collect until the pairs are `pairs_per_weight` times the weights, train, start anew (as
+        /// published).
+        Accumulate,
+    }
+}
+
+choice! {
+    /// Where a training starts from.
+    pub enum WeightsRule {
+        /// New random weights for every training.
+        Fresh,
+        /// The weights of the previous training (as published).
+        Carried,
+    }
+}
+
+choice! {
+    /// Units in which the model sees a leader's decision.
+    pub enum InputRule {
+        /// Mean 0 and deviation 1 over the pool.
+        Standardised,
+        /// As they are (as published).
+        Raw,
+    }
+}
+
+choice! {
+    /// Whether the share of candidates searched depends on how well the model ranks.
+    pub enum ShareRule {
+        /// It follows the model's measured accuracy.
+        Adaptive,
+        /// It is the same, whatever the model is worth (as published).
+        Fixed,
+    }
+}
+
+settings! {
+    /// Contrastive ranking.
+    pub struct ContrastiveConfig in contrastive as "allocator",
+        if "allocator.kind = contrastive" |c| c.allocator.kind == AllocatorKind::Contrastive;
+
+    /// `adaptive`: the share of candidates searched follows the model's measured accuracy; a new model
+    /// is tested on 50 pairs first. `fixed`: `allocator.keep` from the first model on (as published).
+    share: ShareRule = ShareRule::Adaptive, |_| words(ShareRule::ALL);
+    /// The share while the model ranks no better than a coin.
+    keep_max: f64 = 0.625, |_| number(0.01, 1.0),
+        if "allocator.share = adaptive" |c| c.contrastive.share == ShareRule::Adaptive;
+    /// The share once it orders 85 % of the pairs correctly; in between it falls in a straight line.
+    keep_min: f64 = 0.375, |_| number(0.01, 1.0),
+        if "allocator.share = adaptive" |c| c.contrastive.share == ShareRule::Adaptive;
+    /// Further samplings at most when the candidates look poor.
+    resample_rounds: usize = 1, |_| whole(0, 1000);
+    /// Places among the searched candidates that go to random ones instead of the best ranked.
+    explore: usize = 1, |_| whole(0, 1000);
+    /// Hidden units of the ranking network.
+    hidden: usize = 32, |_| whole(1, 4096);
+    /// Epochs of one training.
+    epochs: usize = 100, |_| whole(1, 1_000_000);
+    /// Learning rate of Adam.
+    learning_rate: f64 = 0.1, |_| number(1e-9, 1e3);
+    /// What it learns from: `window` (the latest solutions) or `accumulate` (fill up, train, empty; as
+    /// published).
+    pool: PoolRule = PoolRule::Window, |_| words(PoolRule::ALL);
+    /// Solutions in the window.
+    window: usize = 32, |_| whole(2, 10_000),
+        if "allocator.pool = window" |c| c.contrastive.pool == PoolRule::Window;
+    /// Solutions seen before the first training; at most `allocator.window`.
+    first_training: usize = 16, |c| whole(2, c.contrastive.window as u64),
+        if "allocator.pool = window" |c| c.contrastive.pool == PoolRule::Window;
+    /// Pairs for each weight that make a training due.
+    pairs_per_weight: usize = 10, |_| whole(1, 1_000_000),
+        if "allocator.pool = accumulate" |c| c.contrastive.pool == PoolRule::Accumulate;
+    /// Units of the inputs: `standardised` over the pool, or `raw` (as published).
+    inputs: InputRule = InputRule::Standardised, |_| words(InputRule::ALL);
+    /// Start of a training: `fresh` random weights, or `carried` over (as published).
+    weights: WeightsRule = WeightsRule::Fresh, |_| words(WeightsRule::ALL);
+}
+
+impl ContrastiveConfig {
+    /// A plain window: a fresh model in every generation, a fixed share, nothing against greed.
+    pub fn plain_window() -> Self {
+        ContrastiveConfig { share: ShareRule::Fixed, explore: 0, ..Self::default() }
+    }
+
+    /// The allocator as the paper's text has it.
+    pub fn published() -> Self {
+        ContrastiveConfig {
+            pool: PoolRule::Accumulate,
+            inputs: InputRule::Raw,
+            weights: WeightsRule::Carried,
+            ..Self::plain_window()
+        }
+    }
+}

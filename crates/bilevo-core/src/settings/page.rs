@@ -1,0 +1,95 @@
+//! The guide's page of settings, made from their descriptions.
+
+use super::{Setting, all};
+use crate::config::Config;
+use crate::methods::{self, Method};
+use crate::problem::Budget;
+use std::fmt::Write;
+
+const INTRODUCTION: &str = "\
+# Settings
+
+<!-- Made from the descriptions in the code by `cargo xtask generate`; change those instead. -->
+
+Every method is a set of values with a name. `bilevo explain METHOD` prints those that one method uses; `--set path=value` changes one of them for a run:
+
+```sh
+bilevo explain cr-tlea-cma-es
+bilevo solve smd1 --method cr-tlea-cma-es --set allocator.window=48 --set stop.target=both
+```
+
+A setting that the method makes no use of is refused: it would change nothing but look as if it did. *Used* says when a setting is in use; where it is empty, always.
+`null` stands for a value that follows from the problem, from its size or from the kind of search.
+The defaults are those of `bl-cma-es`; what the other methods change stands at the end.
+";
+
+/// Heading and first words of a part of the settings.
+const SECTIONS: [(&str, &str, &str); 7] = [
+    ("scheme", "The scheme", "How a method goes about both levels."),
+    ("upper", "The upper strategy", "Where the leader looks next."),
+    ("lower", "The lower search", "How the follower's answers are found."),
+    ("allocator", "The allocator", "Which candidates get a lower search."),
+    ("refine", "The refinement", "The second look at the best candidate or the elite."),
+    ("jq", "The joint-quadratic scheme", "Followers solved on one model of all lower evaluations."),
+    ("stop", "The end of a run", "When a run, and a lower search, ends."),
+];
+
+/// The page in Markdown.
+pub fn page() -> String {
+    let mut page = INTRODUCTION.to_string();
+    let mut sections: Vec<&str> = all().iter().map(Setting::section).collect();
+    sections.dedup();
+    for section in sections {
+        let known = SECTIONS.iter().find(|(name, ..)| *name == section);
+        let (title, words) = known.map_or((section, ""), |(_, title, words)| (*title, *words));
+        let _ = write!(page, "\n## {title}\n\n{words}\n\n");
+        page += "| Setting | Default | Takes | Used | Meaning |\n|---|---|---|---|---|\n";
+        all().iter().filter(|s| s.section() == section).for_each(|setting| page += &row(setting));
+    }
+    page + &variants() + &budgets()
+}
+
+fn row(setting: &Setting) -> String {
+    let config = Config::default();
+    let cells = [
+        format!("`{}`", setting.path),
+        setting.text(&config),
+        setting.takes(&config).replace(" for the default", ""),
+        setting.used_by(),
+        setting.meaning(),
+    ];
+    format!("| {} |\n", cells.join(" | ").replace("|  |", "| |"))
+}
+
+/// What the variants of a method change, and the bases.
+fn variants() -> String {
+    let mut text = "\n## What the methods change\n\n| Method | Settings |\n|---|---|\n".to_string();
+    let plain = |m: &Method| m.name() == m.base.name;
+    let first = &methods::BASES[0];
+    for method in methods::all().filter(|m| plain(m) || m.base.name == first.name) {
+        let changed = changes(&method.config(), &Config::default());
+        if !changed.is_empty() {
+            let _ = writeln!(text, "| `{}` | {} |", method.name(), changed.join(", "));
+        }
+    }
+    text + "\nThe variants of the other bases change the same on top of their base; in addition `cr-motea` has \
+            `refine.max_generations=6` and `cr-boc` has `upper.recall=1`.\n"
+}
+
+/// Settings in use that differ between two configs, as `path=value`.
+fn changes(config: &Config, from: &Config) -> Vec<String> {
+    let differs = |s: &&Setting| s.is_used_by(config) && s.value(config) != s.value(from);
+    all().iter().filter(differs).map(|s| format!("`{}={}`", s.path, s.text(config))).collect()
+}
+
+fn budgets() -> String {
+    let mut text = "\n## Budgets by size\n\n\
+        | m + n | upper evaluations | upper window | lower evaluations of a search | lower window |\n\
+        |---|---|---|---|---|\n"
+        .to_string();
+    for (dims, dim) in [("up to 3", 3), ("4 to 6", 6), ("7 to 10", 10), ("11 to 20", 20)] {
+        let Budget { upper_evals, upper_window, lower_evals, lower_window } = Budget::for_dim(dim);
+        let _ = writeln!(text, "| {dims} | {upper_evals} | {upper_window} | {lower_evals} | {lower_window} |");
+    }
+    text + "\nBeyond 20 variables they grow in proportion. A problem may bring its own.\n"
+}
