@@ -21,12 +21,13 @@ struct Step {
     run: fn() -> Outcome,
 }
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     Step { name: "format", about: "the code is formatted", run: format_check },
     Step { name: "links", about: "links in Markdown files lead somewhere", run: links_check },
     Step { name: "clippy", about: "no warnings from the compiler or clippy", run: clippy },
     Step { name: "docs", about: "the reference builds without warnings", run: docs },
     Step { name: "browser", about: "a browser for the test of the report", run: browser },
+    Step { name: "octave", about: "Octave for the test of its example", run: octave },
     Step { name: "tests", about: "all tests", run: tests },
     Step { name: "doctests", about: "examples in the reference, the README and the guide", run: doctests },
     Step { name: "commands", about: "command lines shown in the README and the guide", run: commands_check },
@@ -130,6 +131,17 @@ fn browser() -> Outcome {
         Some(name) => passed(name),
         None if on_ci() => Err("no Chromium could be installed\nhint: apt-get install -y chromium".into()),
         None => Ok(Done::NotRun("no Chromium here: the test of the report in a browser is left out".into())),
+    }
+}
+
+fn octave() -> Outcome {
+    if !exists("octave-cli") && on_ci() {
+        install_packages(&["octave"])?;
+    }
+    match exists("octave-cli") {
+        true => passed(""),
+        false if on_ci() => Err("no Octave could be installed\nhint: apt-get install -y octave".into()),
+        false => Ok(Done::NotRun("no Octave here: the test of its example is left out".into())),
     }
 }
 
