@@ -24,9 +24,7 @@ pub(crate) struct Counts {
 
 /// Checks every command line.
 pub(crate) fn check() -> Result<Counts, String> {
-    // What the tests have built already: for the program alone its dependencies would be built once
-    // more, with fewer features.
-    succeed(&mut cargo(&["test", "--quiet", "--workspace", "--all-targets", "--locked", "--no-run"]))?;
+    build_program()?;
     let mut counts = Counts::default();
     let mut wrong = Vec::new();
     for file in files()?.iter().filter(|f| shows_commands(f)) {
@@ -70,8 +68,14 @@ fn try_line(words: &[String], real: bool, folder: &Path) -> Result<(), String> {
     }
 }
 
+/// Builds the program by what the tests have built already: for the program alone its dependencies
+/// would be built once more, with fewer features.
+pub(crate) fn build_program() -> Result<(), String> {
+    succeed(&mut cargo(&["test", "--quiet", "--workspace", "--all-targets", "--locked", "--no-run"])).map(|_| ())
+}
+
 /// The program just built: a neighbour of this one.
-fn program() -> PathBuf {
+pub(crate) fn program() -> PathBuf {
     let name = format!("bilevo{}", std::env::consts::EXE_SUFFIX);
     std::env::current_exe().map(|p| p.with_file_name(&name)).unwrap_or_else(|_| PathBuf::from(name))
 }

@@ -11,6 +11,7 @@ mod commands;
 mod generate;
 mod links;
 mod markdown;
+mod python;
 mod shell;
 mod steps;
 mod table;

@@ -1,19 +1,19 @@
 //! The steps of `cargo xtask test`, cheapest first; the first failure ends them.
 
 use crate::shell::{cargo, exists, install_packages, output, succeed};
-use crate::{commands, links};
+use crate::{commands, links, python};
 use std::io::IsTerminal;
 use std::time::Instant;
 
 /// What a step left behind.
-enum Done {
+pub(crate) enum Done {
     /// It passed; a few words about what it looked at.
     Passed(String),
     /// An optional part is absent on this machine.
     NotRun(String),
 }
 
-type Outcome = Result<Done, String>;
+pub(crate) type Outcome = Result<Done, String>;
 
 struct Step {
     name: &'static str,
@@ -31,6 +31,7 @@ const STEPS: [Step; 9] = [
     Step { name: "tests", about: "all tests", run: tests },
     Step { name: "doctests", about: "examples in the reference, the README and the guide", run: doctests },
     Step { name: "commands", about: "command lines shown in the README and the guide", run: commands_check },
+    Step { name: "python", about: "the Python package, installed from its wheel", run: python::test },
 ];
 
 /// Runs the steps named, or all of them. False if one failed.
@@ -75,7 +76,7 @@ pub(crate) fn run(args: &[&str]) -> Result<bool, String> {
 }
 
 /// Whether nothing may be left out and what is missing may be installed.
-fn on_ci() -> bool {
+pub(crate) fn on_ci() -> bool {
     std::env::var_os("CI").is_some_and(|v| !v.is_empty() && v != "false" && v != "0")
 }
 
