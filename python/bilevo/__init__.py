@@ -19,7 +19,7 @@ from ._interpreter import check_interpreter
 
 check_interpreter()
 
-from . import _native, problems  # noqa: E402
+from . import _native, lab, problems  # noqa: E402
 from ._errors import BilevoError, BilevoWarning, CheckpointError, EvaluationError, ProblemError
 from ._minimize import minimize
 from ._optimizer import Batch, Optimizer, Point
@@ -44,6 +44,7 @@ __all__ = [
     "ProblemError",
     "Result",
     "explain",
+    "lab",
     "methods",
     "minimize",
     "problems",

@@ -9,6 +9,7 @@ mod border;
 mod call;
 mod errors;
 mod functions;
+mod lab;
 mod run;
 mod saved;
 mod source;
@@ -21,6 +22,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use super::functions::Functions;
+    #[pymodule_export]
+    use super::lab::{lab_failures, lab_rows, lab_run, lab_task};
     #[pymodule_export]
     use super::run::Run;
     #[pymodule_export]
