@@ -1,6 +1,6 @@
 """Tolls on a small road network, with a map.
 
-    python toll_network.py [--out map.png] [--seed 1]
+    python toll_network.py [--out map.png] [--seed 1] [--budget 500]
 
 A road operator (the leader) may put tolls on three roads and wants a large income. The drivers (the
 followers, taken together) spread over the routes so that nobody gains by changing: the equilibrium of
@@ -39,14 +39,19 @@ ROOM = np.array([ROADS[name][1] for name in NAMES], dtype=float)
 USES = np.array([[name in route for name in NAMES] for _, routes in TRIPS.values() for route in routes], dtype=float)
 
 
-def volumes(y: Any) -> Any:
-    """Vehicles on every road. y has, for each pair of towns, two shares that split its drivers over
+def drivers(y: Any) -> Any:
+    """Vehicles on every route. y has, for each pair of towns, two shares that split its drivers over
     three routes: first the share of the first route, then that of the second among the rest."""
     flows = []
     for index, (demand, _) in enumerate(TRIPS.values()):
         first, second = y[:, 2 * index], y[:, 2 * index + 1]
         flows += [demand * first, demand * (1 - first) * second, demand * (1 - first) * (1 - second)]
-    return np.stack(flows, axis=1) @ USES
+    return np.stack(flows, axis=1)
+
+
+def volumes(y: Any) -> Any:
+    """Vehicles on every road."""
+    return drivers(y) @ USES
 
 
 def tolls(x: Any) -> Any:
@@ -82,11 +87,8 @@ def minutes(result: bilevo.Result) -> Any:
     return USES @ (EMPTY * (1 + 0.15 * (v / ROOM) ** 4) + tolls(result.x[None])[0])
 
 
-def draw(result: bilevo.Result, path: Path) -> None:
+def draw(result: bilevo.Result) -> Any:
     """The network: the wider a road, the more vehicles; tolled roads in red."""
-    import matplotlib
-
-    matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
     v, paid = volumes(result.y[None])[0], tolls(result.x[None])[0]
@@ -104,22 +106,25 @@ def draw(result: bilevo.Result, path: Path) -> None:
         axes.annotate(town, place, color="white", ha="center", va="center", weight="bold")
     axes.set_title(f"vehicles on each road; income {result.fun:.0f}")
     axes.set_axis_off()
-    figure.savefig(path, dpi=120)
+    return figure
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("toll_network.png"))
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--budget", type=int, help="upper evaluations")
     arguments = parser.parse_args()
-    result = solve(arguments.seed)
+    result = solve(arguments.seed, budget=arguments.budget)
     print(result)
     for name, toll in zip(TOLLED, result.x):
         print(f"toll on {name}: {toll:.2f}")
-    for (towns, (_, routes)), costs in zip(TRIPS.items(), np.split(minutes(result), 2)):
-        shown = ", ".join(f"{'-'.join(route)} {cost:.1f}" for route, cost in zip(routes, costs))
-        print(f"minutes and tolls from {towns[0]} to {towns[1]}: {shown}")
-    draw(result, arguments.out)
+    costs, vehicles = minutes(result), drivers(result.y[None])[0]
+    for index, (towns, (_, routes)) in enumerate(TRIPS.items()):
+        here = slice(3 * index, 3 * index + 3)
+        shown = [f"{'-'.join(r)} {c:.1f} by {v:.0f}" for r, c, v in zip(routes, costs[here], vehicles[here])]
+        print(f"minutes and tolls from {towns[0]} to {towns[1]}: {', '.join(shown)}")
+    draw(result).savefig(arguments.out, dpi=120)
     print(f"map: {arguments.out}")
 
 

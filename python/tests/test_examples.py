@@ -1,0 +1,97 @@
+"""The examples and the Python code of the guide run and print what they say."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import runpy
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples" / "python"
+
+
+def run_script(name: str, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> str:
+    monkeypatch.setattr(sys, "argv", [name, *arguments])
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+    return printed.getvalue()
+
+
+def test_tolls_on_a_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    printed = run_script("toll_network.py", monkeypatch, "--budget", "200", "--out", str(tmp_path / "map.png"))
+    assert (tmp_path / "map.png").stat().st_size > 10_000
+    # where drivers use several routes, no route is faster than another
+    routes = re.findall(r"\S+ (\d+\.\d) by (\d+)", printed)
+    assert len(routes) == 6
+    for pair in (routes[:3], routes[3:]):
+        used = [float(cost) for cost, drivers in pair if int(drivers) > 0]
+        assert used and max(used) - min(used) < 1.0
+        assert min(float(cost) for cost, _ in pair) > min(used) - 1.0
+
+
+def test_two_methods_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("pandas")
+    store, out = tmp_path / "compare.db", tmp_path / "compare.png"
+    printed = run_script("compare.py", monkeypatch, "--runs", "1", "--store", str(store), "--out", str(out))
+    assert "saved" in printed and "%" in printed and out.stat().st_size > 10_000
+
+
+def test_a_support_vector_machine_tuned(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sklearn")
+    printed = run_script("tune_svr.py", monkeypatch, "--budget", "2", "--workers", "1")
+    errors = [float(number) for number in re.findall(r"^  \S.* (\d+\.\d+)$", printed, re.MULTILINE)]
+    assert len(errors) == 3 and all(40 < error < 90 for error in errors)
+
+
+def test_the_notebook_was_executed_without_errors() -> None:
+    notebook = json.loads((EXAMPLES / "toll_network.ipynb").read_text(encoding="utf-8"))
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert cells and all(cell["execution_count"] is not None for cell in cells)
+    outputs = [output for cell in cells for output in cell["outputs"]]
+    assert not [output for output in outputs if output["output_type"] == "error"]
+    assert any("image/png" in output.get("data", {}) for output in outputs)
+    assert any("text/html" in output.get("data", {}) for output in outputs), "the table of a result"
+
+
+def test_the_code_of_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    monkeypatch.chdir(EXAMPLES)
+    notebook = json.loads((EXAMPLES / "toll_network.ipynb").read_text(encoding="utf-8"))
+    names: dict[str, object] = {"BUDGET": 60}
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), names)
+    matplotlib.pyplot.close("all")
+
+
+def fences(path: Path) -> list[tuple[str, str]]:
+    """The fenced blocks of a page: language and text."""
+    return re.findall(r"^```([^\n]*)\n(.*?)^```$", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", ["docs/src/python.md", "docs/src/cluster.md", "README.md"])
+def test_python_code_of_the_guide(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    blocks = fences(ROOT / page)
+    names: dict[str, object] = {}
+    for index, (language, text) in enumerate(blocks):
+        if language != "python":
+            continue
+        printed = io.StringIO()
+        with redirect_stdout(printed):
+            exec(compile(text, f"{page}, block {index}", "exec"), names)
+        if printed.getvalue() and index + 1 < len(blocks) and blocks[index + 1][0] == "text":
+            assert printed.getvalue() == blocks[index + 1][1]
+    for language, text in blocks:
+        if language.startswith("python,"):
+            compile(text, page, "exec")
