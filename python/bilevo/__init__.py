@@ -24,12 +24,13 @@ from ._errors import BilevoError, BilevoWarning, CheckpointError, EvaluationErro
 from ._minimize import minimize
 from ._optimizer import Batch, Optimizer, Point
 from ._problem import BilevelProblem, FunctionProblem
-from ._result import Failure, Generation, Result
+from ._result import Audit, Failure, Generation, Result
 from ._settings import explain, methods
 
 __version__: str = _native.VERSION
 
 __all__ = [
+    "Audit",
     "Batch",
     "BilevelProblem",
     "BilevoError",

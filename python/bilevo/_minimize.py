@@ -7,7 +7,7 @@ import os
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -42,6 +42,8 @@ def minimize(
     progress: bool = False,
     checkpoint: str | os.PathLike[str] | None = None,
     time_limit: float | None = None,
+    audit: bool = False,
+    position: Literal["optimistic", "pessimistic"] | None = None,
     on_failure: str = "worst",
     retries: int = 0,
     settings: Mapping[str, Any] | None = None,
@@ -85,6 +87,12 @@ def minimize(
         run goes on from there.
     time_limit:
         Seconds after which the run ends, earlier sessions included.
+    audit:
+        Solves the follower's problem once more at the end, by other means and from many starts, and
+        tells in ``result.audit`` whether the answer stands. Its evaluations are counted apart.
+    position:
+        Which of several answers that are equally good for the follower counts in the audit: the one
+        best (``"optimistic"``) or worst (``"pessimistic"``) for the leader. Implies ``audit``.
     on_failure:
         What an evaluation that raises or returns no finite number means: ``"worst"`` (it counts as
         the worst of all) or ``"stop"`` (the run ends with an :class:`bilevo.EvaluationError`).
@@ -125,15 +133,18 @@ def minimize(
         watch = _Watch(run, callback, progress)
         stack.callback(watch.close)
         evaluator = _evaluator(problem, workers, stack)
-        raw, failures = run.go(
+        raw, audited, failures = run.go(
             evaluator,
             on_generation=watch if watch.wanted else None,
             checkpoint=None if checkpoint is None else os.fspath(checkpoint),
             time_limit=None if time_limit is None else float(time_limit),
             on_failure=on_failure,
             retries=retries,
+            audit=bool(audit) or position is not None,
+            position=position,
         )
-    result = Result._read(json.loads(raw), _history(run), [_failure(*failure) for failure in failures])
+    whole = {**json.loads(raw), "audit": None if audited is None else json.loads(audited)}
+    result = Result._read(whole, _history(run), [_failure(*failure) for failure in failures])
     _warn(result)
     return result
 

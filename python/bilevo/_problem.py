@@ -139,7 +139,7 @@ class BilevelProblem:
         """The name under which the problem can be found again, and the hash of its definition."""
         return self.name, ""
 
-    def _evaluator(self) -> _native.Functions:
+    def _evaluator(self) -> _native.Functions | _native.Source:
         """What answers batches in this process."""
         levels = {
             level: {"out": method, "inequalities": self._spec[level]["inequalities"],

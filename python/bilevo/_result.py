@@ -86,6 +86,37 @@ class Failure:
 
 
 @dataclass(frozen=True)
+class Audit:
+    """What a second look at the follower's problem found.
+
+    ``verdict`` is ``"stands"``, ``"better_answer"``, ``"infeasible"``, ``"no_feasible_answer"`` or
+    ``"incomplete"``, ``words`` says it in a sentence. ``gap`` is how much better the best answer found
+    is for the follower than the one reported. ``best`` and ``ties`` (answers that are equally good for
+    the follower but not for the leader) are answers with ``y``, ``F``, ``f`` and violations.
+    """
+
+    verdict: str
+    words: str
+    gap: float | None
+    tolerance: float
+    best: Mapping[str, Any] | None
+    ties: Mapping[str, Any] | None
+    nfev_upper: int
+    nfev_lower: int
+
+    @property
+    def passed(self) -> bool:
+        """Whether the reported answer may be trusted."""
+        return self.verdict == "stands"
+
+    @classmethod
+    def _read(cls, raw: Mapping[str, Any]) -> Audit:
+        counts = raw["evaluations"]
+        kept = {key: raw[key] for key in ("verdict", "words", "gap", "tolerance", "best", "ties")}
+        return cls(**kept, nfev_upper=counts["upper"], nfev_lower=counts["lower"])
+
+
+@dataclass(frozen=True)
 class Result:
     """The result of a run. Objective values are in the problem's own direction.
 
@@ -118,7 +149,7 @@ class Result:
     lower_accuracy: float | None
     solved: bool | None
     model_accuracy: float | None
-    audit: Mapping[str, Any] | None = None
+    audit: Audit | None = None
     history: Sequence[Generation] = field(default=(), repr=False)
     failures: Sequence[Failure] = field(default=(), repr=False)
     _raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -155,7 +186,7 @@ class Result:
             lower_accuracy=accuracy.get("lower"),
             solved=raw.get("solved"),
             model_accuracy=raw["model_accuracy"],
-            audit=raw.get("audit"),
+            audit=Audit._read(raw["audit"]) if raw.get("audit") else None,
             history=tuple(history),
             failures=tuple(failures),
             _raw=raw,
@@ -200,7 +231,7 @@ class Result:
             ("time", f"{self.seconds:.3g} s, {self.nit} generations"),
         ]
         if self.audit is not None:
-            rows.append(("audit", ", ".join(f"{key} {value}" for key, value in self.audit.items())))
+            rows.append(("audit", self.audit.words))
         return rows
 
     def __repr__(self) -> str:

@@ -56,9 +56,11 @@ class NamedProblem(BilevelProblem):
         """The objective and the constraints of a level at one point."""
         if level not in ("upper", "lower"):
             raise ProblemError(f"level is {level!r}\nhint: 'upper' or 'lower'")
-        points = (np.atleast_1d(_values.plain(v)) for v in (x, y))
-        value, constraints = self._native.evaluate(level, *points)
-        return Evaluation(value, constraints)
+        points = (np.atleast_2d(_values.plain(v)) for v in (x, y))
+        values, constraints, failures = self._native.evaluate(level, *points)
+        for _, failure in failures:
+            raise failure
+        return Evaluation(float(values[0]), constraints[0])
 
     def evaluate_upper(self, x: Floats, y: Floats, out: dict[str, Any]) -> None:
         self._fill("upper", x, y, out)
@@ -80,7 +82,10 @@ class NamedProblem(BilevelProblem):
         return _native.Source(*self._arguments, jobs)
 
     def _source(self) -> tuple[str, str]:
-        return self._native.name(), self._native.hash()
+        return self._native.place(), self._native.hash()
+
+    def _evaluator(self) -> _native.Source:
+        return self._native
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._arguments

@@ -85,6 +85,16 @@ bilevo.minimize({problem}, method="bl-cma-es", seed=1, {options})
 FUNCTIONS = "lambda x, y: x[0] * y[0], f, [(0, 10)], [(0, 10)]"
 
 
+PROGRAM = """
+name = "slow"
+command = ["{python}", "-c", "import time; input(); time.sleep(60)"]
+[upper]
+variables = {{ t = [0, 10] }}
+[lower]
+variables = {{ y1 = [0, 10] }}
+"""
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent as on Unix")
 @pytest.mark.parametrize(
     ("problem", "body", "options"),
@@ -95,13 +105,16 @@ FUNCTIONS = "lambda x, y: x[0] * y[0], f, [(0, 10)], [(0, 10)]"
         ("'smd1'", "pass", "budget=10**12, settings={'stop.target': 'off', 'stop.upper_window': 10**12}"),
         ("bilevo.problems.smd(1, 10, 10)", "pass", "budget=10**12, workers=2, "
          "settings={'stop.target': 'off', 'stop.upper_window': 10**12}"),
+        ("'slow.toml'", "pass", "workers=1"),
     ],
 )
 def test_ctrl_c_works_within_a_second(tmp_path: Path, problem: str, body: str, options: str) -> None:
     script = tmp_path / "script.py"
     path = tmp_path / "run.ckpt"
+    (tmp_path / "slow.toml").write_text(PROGRAM.format(python=sys.executable))
     script.write_text(SCRIPT.format(problem=problem, body=body, options=f"{options}, checkpoint={str(path)!r}"))
-    process = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen([sys.executable, script], cwd=tmp_path, **pipes)
     assert process.stdout is not None and process.stdout.readline() == "ready\n"
     while not path.exists():
         assert process.poll() is None, process.communicate()[1]

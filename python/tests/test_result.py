@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from conftest import same, solve_toll
@@ -71,3 +72,30 @@ def test_what_is_missing_is_named(result: bilevo.Result, monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'bilevo\[plot\]'"):
         result.plot()
+
+
+def test_an_audit_confirms_a_true_answer_and_finds_a_false_one() -> None:
+    audited = solve_toll(audit=True, budget=None)
+    assert audited.audit is not None and audited.audit.passed and audited.audit.nfev_lower > 0
+    assert audited.audit.words in repr(audited)
+    assert audited.nfev_lower == solve_toll(budget=None).nfev_lower, "its evaluations are counted apart"
+
+    def two_valleys(x: Any, y: Any) -> Any:
+        # the wide one is where a short search ends, the deep one far away
+        return min(((y[0] - 2) / 4) ** 2, 100 * (y[0] - 9.5) ** 2 - 0.2)
+
+    fooled = solve_toll(f=two_valleys, audit=True, budget=12, settings={"lower.max_generations": 2})
+    assert fooled.audit is not None and fooled.audit.verdict == "better_answer"
+    assert fooled.audit.gap is not None and fooled.audit.gap > 0.1 and not fooled.audit.passed
+
+
+def test_the_position_decides_between_equally_good_answers() -> None:
+    # the follower does not care about its second variable, the leader does
+    options: dict[str, Any] = {"F": lambda x, y: x[0] ** 2 + y[1], "f": lambda x, y: (y[0] - x[0]) ** 2}
+    options |= {"bounds_lower": [(0, 10), (0, 1)], "maximize": None}
+    result = solve_toll(**options, position="pessimistic")
+    assert result.audit is not None and result.audit.ties is not None
+    ties = result.audit.ties
+    assert ties["pessimistic"]["F"] - ties["optimistic"]["F"] > 0.9
+    with pytest.raises(bilevo.ProblemError, match="`optimistic` or `pessimistic`"):
+        solve_toll(position="neutral")

@@ -7,6 +7,7 @@
 use crate::errors;
 use crate::functions::{Functions, points};
 use crate::run::json;
+use crate::source::Interrupted;
 use bilevo::{
     Batch, Engine, Evaluator, EvaluatorError, Event, Failure, FailureKind, GenerationRecord, Level, Observer,
     ProblemSpec, Replies, RunId, RunResult, Status,
@@ -43,8 +44,8 @@ pub(crate) enum Answering<'a> {
     Functions(&'a Functions),
     /// A Python callable that gets `(level, ids, x, y)`.
     Pool(Py<PyAny>),
-    /// The engine's own evaluators.
-    Native(Box<dyn Evaluator + Send + 'a>),
+    /// The engine's own evaluators, with what ended a wait for them.
+    Native(Box<dyn Evaluator + 'a>, Interrupted),
 }
 
 /// The evaluator of a run, which remembers what Python raised.
@@ -83,7 +84,7 @@ impl<'a> Border<'a> {
                 py.check_signals()?;
                 answer_by_pool(py, pool, spec, batch, replies, &mut caught)?;
             }
-            Answering::Native(_) => {}
+            Answering::Native(..) => {}
         }
         let worked = &mut self.worked[usize::from(batch.level() == Level::Upper)];
         *worked |= caught.len() < batch.len();
@@ -141,8 +142,11 @@ impl Evaluator for Border<'_> {
     }
 
     fn evaluate(&mut self, batch: &Batch, replies: &mut Replies) -> Result<(), EvaluatorError> {
-        let answered = if let Answering::Native(evaluator) = &mut self.answering {
-            evaluator.evaluate(batch, replies)?;
+        let answered = if let Answering::Native(evaluator, interrupted) = &mut self.answering {
+            if let Err(error) = evaluator.evaluate(batch, replies) {
+                self.fatal = interrupted.take();
+                return Err(error);
+            }
             if self.looked.elapsed() < SIGNALS_AFTER {
                 return Ok(());
             }

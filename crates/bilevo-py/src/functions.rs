@@ -42,13 +42,7 @@ impl Functions {
         y: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Evaluated<'py>> {
         let level = read_level(py, level)?;
-        let (x, y) = (x.as_array(), y.as_array());
-        let rows = |array: &numpy::ndarray::ArrayView2<'_, f64>| -> Vec<Vec<f64>> {
-            array.rows().into_iter().map(|row| row.to_vec()).collect()
-        };
-        let (x, y) = (rows(&x), rows(&y));
-        let points = x.iter().zip(&y).map(|(x, y)| (x.as_slice(), y.as_slice()));
-        let batch = Batch::from_points(&self.spec, level, points).map_err(|error| errors::problem(py, error))?;
+        let batch = read_batch(py, &self.spec, level, &x, &y)?;
         let width = self.spec.level(level).constraints();
         let (mut values, mut constraints, mut caught) = (Vec::new(), Vec::new(), Vec::new());
         self.each(py, &batch, |index, answer, row| match answer {
@@ -62,12 +56,39 @@ impl Functions {
                 caught.push((index, error.into_value(py).into_any()));
             }
         })?;
-        let constraints = call::two_dimensional(py, batch.len(), &constraints)?;
-        Ok((PyArray1::from_vec(py, values), constraints, caught))
+        as_arrays(py, values, &constraints, caught)
     }
 }
 
-type Evaluated<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, numpy::PyArray2<f64>>, Vec<(usize, Py<PyAny>)>);
+/// Values, constraint values, and the exceptions of failed points with their index.
+pub(crate) type Evaluated<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, numpy::PyArray2<f64>>, Vec<(usize, Py<PyAny>)>);
+
+/// Points as Python gives them.
+pub(crate) fn read_batch(
+    py: Python<'_>,
+    spec: &ProblemSpec,
+    level: Level,
+    x: &PyReadonlyArray2<'_, f64>,
+    y: &PyReadonlyArray2<'_, f64>,
+) -> PyResult<Batch> {
+    let rows = |array: &PyReadonlyArray2<'_, f64>| -> Vec<Vec<f64>> {
+        array.as_array().rows().into_iter().map(|row| row.to_vec()).collect()
+    };
+    let (x, y) = (rows(x), rows(y));
+    let points = x.iter().zip(&y).map(|(x, y)| (x.as_slice(), y.as_slice()));
+    Batch::from_points(spec, level, points).map_err(|error| errors::problem(py, error))
+}
+
+/// Answers as Python takes them.
+pub(crate) fn as_arrays<'py>(
+    py: Python<'py>,
+    values: Vec<f64>,
+    constraints: &[f64],
+    failed: Vec<(usize, Py<PyAny>)>,
+) -> PyResult<Evaluated<'py>> {
+    let constraints = call::two_dimensional(py, values.len(), constraints)?;
+    Ok((PyArray1::from_vec(py, values), constraints, failed))
+}
 
 impl Functions {
     /// Evaluates every point and hands value and constraint values, or the exception, to `take`.

@@ -36,13 +36,11 @@ mod _native {
     const VERSION: &str = bilevo::VERSION;
 }
 
-/// What `auto` stands for.
-const AUTO: &str = "cr-tlea-cma-es";
-
 /// The name of a method by any of its names.
 #[pyfunction]
 fn method_name(py: Python<'_>, name: &str) -> PyResult<String> {
-    let name = if name == "auto" { AUTO } else { name };
+    // Until a method is called so itself, it is the default one.
+    let name = if name == "auto" && Config::named(name).is_err() { methods::DEFAULT } else { name };
     Config::named(name).map_err(|error| errors::config(py, &error))?;
     Ok(name.to_string())
 }

@@ -4,11 +4,12 @@ use crate::border::{Answering, Border, Caught, Failed, Watcher};
 use crate::call;
 use crate::errors;
 use crate::functions::Functions;
-use crate::source::Source;
+use crate::source::{Interrupted, Source};
 use crate::told::{Answer, Told};
+use bilevo::audit::{Audit, AuditOptions, Position};
 use bilevo::{
     AfterFailure, Ask, Config, Engine, FailurePolicy, GenerationRecord, ProblemSpec, Replies, RunError, RunOptions,
-    Saving, checkpoint,
+    RunResult, Saving, checkpoint,
 };
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -121,9 +122,9 @@ impl Run {
         Ok(())
     }
 
-    /// Runs to the end with an evaluator; returns the result as JSON and the first evaluations that
-    /// failed.
-    #[pyo3(signature = (evaluator, *, on_generation, checkpoint, time_limit, on_failure, retries))]
+    /// Runs to the end with an evaluator and audits the answer if wanted; returns the result and the
+    /// audit as JSON, and the first evaluations that failed.
+    #[pyo3(signature = (evaluator, *, on_generation, checkpoint, time_limit, on_failure, retries, audit, position))]
     #[allow(clippy::too_many_arguments)]
     fn go(
         &self,
@@ -134,14 +135,21 @@ impl Run {
         time_limit: Option<f64>,
         on_failure: &str,
         retries: u32,
-    ) -> PyResult<(String, Vec<Failed>)> {
+        audit: bool,
+        position: Option<&str>,
+    ) -> PyResult<(String, Option<String>, Vec<Failed>)> {
         let options = options(py, checkpoint, time_limit, on_failure, retries)?;
-        let functions = evaluator.cast::<Functions>().ok();
-        let source = evaluator.cast::<Source>().ok();
-        let answering = match (&functions, &source) {
-            (Some(functions), _) => Answering::Functions(functions.get()),
-            (_, Some(source)) => Answering::Native(source.get().evaluator(py)?),
-            _ => Answering::Pool(evaluator.clone().unbind()),
+        let audit = if audit { Some(audit_options(py, position)?) } else { None };
+        let functions = evaluator.cast::<Functions>().ok().map(Bound::get);
+        let source = evaluator.cast::<Source>().ok().map(Bound::get);
+        let pool = evaluator.clone().unbind();
+        let answering = move || match (functions, source) {
+            (Some(functions), _) => Ok(Answering::Functions(functions)),
+            (_, Some(source)) => {
+                let interrupted = Interrupted::default();
+                Ok(Answering::Native(source.evaluator(interrupted.clone())?, interrupted))
+            }
+            _ => Ok(Answering::Pool(pool)),
         };
         let mut state = self.lock(py)?;
         let State { run, told, records, .. } = &mut *state;
@@ -151,14 +159,26 @@ impl Run {
         let caught = Caught::default();
         let trusted = retries > 0 || run.engine().summary().generations > 0;
         let spec = run.engine().spec().clone();
-        let mut border = Border::new(spec, answering, caught.clone(), trusted);
         let mut watcher = Watcher::new(run.id().clone(), records, on_generation, caught.clone());
-        let ended = py.detach(|| run.go(&mut border, &options, &mut [&mut watcher]));
-        if let Some(error) = border.fatal.take().or(watcher.raised.take()) {
+        let conduct = || -> (Option<PyErr>, Result<(RunResult, Option<Audit>), RunError>) {
+            let mut border = match answering() {
+                Ok(answering) => Border::new(spec, answering, caught.clone(), trusted),
+                Err(error) => return (None, Err(RunError::Evaluator(error))),
+            };
+            let ended = run.go(&mut border, &options, &mut [&mut watcher]).map(|result| {
+                let solution = run.engine().summary().solution;
+                let audited =
+                    audit.zip(solution).map(|(options, found)| bilevo::audit::audit(&mut border, &found, &options));
+                (result, audited)
+            });
+            (border.fatal, ended)
+        };
+        let (fatal, ended) = py.detach(conduct);
+        if let Some(error) = fatal.or(watcher.raised) {
             return Err(error);
         }
         match ended {
-            Ok(result) => Ok((json(&result), watcher.failures)),
+            Ok((result, audit)) => Ok((json(&result), audit.map(|audit| json(&audit)), watcher.failures)),
             Err(error) => Err(with_cause(py, &error, &caught)),
         }
     }
@@ -263,6 +283,19 @@ fn options(
     };
     let policy = FailurePolicy { retries, then };
     Ok(RunOptions { policy, saving: checkpoint.map(Saving::to), time_limit, ..RunOptions::default() })
+}
+
+fn audit_options(py: Python<'_>, position: Option<&str>) -> PyResult<AuditOptions> {
+    let position = match position {
+        None => None,
+        Some("optimistic") => Some(Position::Optimistic),
+        Some("pessimistic") => Some(Position::Pessimistic),
+        Some(other) => {
+            let words = format!("position is `{other}`\nhint: it takes `optimistic` or `pessimistic`");
+            return Err(errors::problem(py, words));
+        }
+    };
+    Ok(AuditOptions { position, ..AuditOptions::default() })
 }
 
 fn read_answers(

@@ -1,17 +1,31 @@
-//! Problems that need no Python to be evaluated.
+//! Problems that need no Python to be evaluated: built in, from a file, or an external program.
 
 use crate::errors;
-use crate::functions::read_level;
-use bilevo::problems::BoxedProblem;
-use bilevo::{Evaluator, Serial, Threads};
-use numpy::{PyArray1, PyReadonlyArray1};
+use crate::functions::{Evaluated, as_arrays, read_batch, read_level};
+use bilevo::problems::file::{self, ProblemFile};
+use bilevo::{Batch, Evaluator, EvaluatorError, Failure, Level, ProblemSpec, Replies, source};
+use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
+use std::cell::Cell;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
 
-/// A built-in problem, a problem file, or a program.
+/// How often a wait for a program looks for Ctrl-C.
+const WAKE: Duration = Duration::from_millis(50);
+
+/// The exception that ended a wait, usually `KeyboardInterrupt`.
+pub(crate) type Interrupted = Rc<Cell<Option<PyErr>>>;
+
+/// A problem with the number of threads or processes that evaluate it.
 #[pyclass(frozen, module = "bilevo._native")]
 pub(crate) struct Source {
-    problem: BoxedProblem,
+    source: Arc<dyn bilevo::Source>,
     jobs: usize,
+    /// Evaluations may take long: waiting for them must leave room for Ctrl-C.
+    external: bool,
 }
 
 #[pymethods]
@@ -19,63 +33,121 @@ impl Source {
     #[new]
     #[pyo3(signature = (name, dims, jobs=1))]
     fn new(py: Python<'_>, name: &str, dims: Option<(usize, usize)>, jobs: usize) -> PyResult<Self> {
-        let problem = bilevo::problems::problem(name, dims).map_err(|error| errors::problem(py, error))?;
-        Ok(Source { problem, jobs })
+        let source = source::open(name, dims).map_err(|error| errors::problem(py, error))?;
+        let from_file = !source.hash().is_empty();
+        let external = from_file && matches!(file::read(Path::new(name)), Ok(ProblemFile::Program { .. }));
+        Ok(Source { source: Arc::from(source), jobs, external })
     }
 
     /// The spec as JSON.
     fn spec(&self) -> String {
-        serde_json::to_string(self.problem.spec()).unwrap_or_default()
+        crate::run::json(self.source.spec())
     }
 
     /// The name under which it can be found again.
-    fn name(&self) -> String {
-        self.problem.spec().name.clone()
+    fn place(&self) -> &str {
+        self.source.place()
     }
 
     /// Hash of its definition, if it comes from a file.
-    fn hash(&self) -> &'static str {
-        ""
+    fn hash(&self) -> &str {
+        self.source.hash()
     }
 
-    /// Value and constraint values at one point.
+    /// Values, constraint values, and the failures of points with their index.
     fn evaluate<'py>(
         &self,
         py: Python<'py>,
         level: &str,
-        x: PyReadonlyArray1<'py, f64>,
-        y: PyReadonlyArray1<'py, f64>,
-    ) -> PyResult<(f64, Bound<'py, PyArray1<f64>>)> {
+        x: PyReadonlyArray2<'py, f64>,
+        y: PyReadonlyArray2<'py, f64>,
+    ) -> PyResult<Evaluated<'py>> {
         let level = read_level(py, level)?;
-        let spec = self.problem.spec();
-        let (x, y) = (x.as_array().to_vec(), y.as_array().to_vec());
-        if (x.len(), y.len()) != (spec.upper.dim(), spec.lower.dim()) {
-            let message = format!(
-                "the point has {}+{} variables\nhint: {} has {}+{}",
-                x.len(),
-                y.len(),
-                spec.name,
-                spec.upper.dim(),
-                spec.lower.dim()
-            );
-            return Err(errors::problem(py, message));
-        }
-        let mut constraints = Vec::new();
-        let value = self.problem.evaluate(level, &x, &y, &mut constraints);
-        let value = value.map_err(|failure| errors::exception(py, "EvaluationError", failure))?;
-        Ok((value, PyArray1::from_vec(py, constraints)))
+        let spec = self.source.spec();
+        let batch = read_batch(py, spec, level, &x, &y)?;
+        let replies = py.detach(|| self.answer(&batch));
+        let replies = replies.map_err(|error| errors::exception(py, "EvaluationError", error))?;
+        let values = replies.outcomes().iter().map(|outcome| spec.level(level).direction.flip(outcome.value));
+        let constraints: Vec<f64> = (0..batch.len()).flat_map(|index| replies.constraints(index)).copied().collect();
+        let failed = |(index, failure): &(usize, Failure)| {
+            (*index, errors::exception(py, "EvaluationError", failure).into_value(py).into_any())
+        };
+        as_arrays(py, values.collect(), &constraints, replies.failures().iter().map(failed).collect())
     }
 }
 
 impl Source {
-    /// What answers batches, on as many threads as wanted.
-    pub(crate) fn evaluator(&self, py: Python<'_>) -> PyResult<Box<dyn Evaluator + Send + '_>> {
-        Ok(match self.jobs {
-            1 => Box::new(Serial::new(&*self.problem)),
-            jobs => {
-                let threads = Threads::new(&*self.problem, jobs);
-                Box::new(threads.map_err(|error| errors::exception(py, "EvaluationError", error))?)
+    fn answer(&self, batch: &Batch) -> Result<Replies, EvaluatorError> {
+        let mut replies = Replies::default();
+        replies.start(self.source.spec(), batch.level());
+        self.source.evaluator(self.jobs)?.evaluate(batch, &mut replies)?;
+        Ok(replies)
+    }
+
+    /// What answers the batches of a run; `interrupted` takes what ends a wait.
+    pub(crate) fn evaluator(&self, interrupted: Interrupted) -> Result<Box<dyn Evaluator + '_>, EvaluatorError> {
+        if self.external {
+            return Ok(Box::new(Distant::start(&self.source, self.jobs, interrupted)));
+        }
+        self.source.evaluator(self.jobs)
+    }
+}
+
+/// An evaluator on a thread of its own. Ctrl-C ends the wait for it; what it is busy with goes on
+/// until it has an answer, and then ends with its programs.
+struct Distant {
+    spec: ProblemSpec,
+    batches: Sender<(Level, Batch)>,
+    answers: Receiver<Result<Replies, EvaluatorError>>,
+    interrupted: Interrupted,
+}
+
+impl Distant {
+    fn start(source: &Arc<dyn bilevo::Source>, jobs: usize, interrupted: Interrupted) -> Self {
+        let spec = source.spec().clone();
+        let (batches, todo) = channel::<(Level, Batch)>();
+        let (done, answers) = channel();
+        let source = source.clone();
+        std::thread::spawn(move || {
+            let mut evaluator = match source.evaluator(jobs) {
+                Ok(evaluator) => evaluator,
+                Err(error) => return drop(done.send(Err(error))),
+            };
+            for (level, batch) in todo {
+                let mut replies = Replies::default();
+                replies.start(source.spec(), level);
+                let answered = evaluator.evaluate(&batch, &mut replies).map(|()| replies);
+                if done.send(answered).is_err() {
+                    return;
+                }
             }
-        })
+        });
+        Distant { spec, batches, answers, interrupted }
+    }
+}
+
+impl Evaluator for Distant {
+    fn spec(&self) -> &ProblemSpec {
+        &self.spec
+    }
+
+    fn evaluate(&mut self, batch: &Batch, replies: &mut Replies) -> Result<(), EvaluatorError> {
+        // A thread that has ended has left its reason among the answers.
+        let _ = self.batches.send((batch.level(), batch.clone()));
+        loop {
+            match self.answers.recv_timeout(WAKE) {
+                Ok(answered) => {
+                    *replies = answered?;
+                    return Ok(());
+                }
+                Err(RecvTimeoutError::Disconnected) => return Err(EvaluatorError::new("its thread ended")),
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Err(error) = Python::attach(|py| py.check_signals()) {
+                        self.interrupted.set(Some(error));
+                        return Err(EvaluatorError::new("interrupted"));
+                    }
+                }
+            }
+        }
     }
 }

@@ -1,0 +1,78 @@
+"""Problem files and external programs give the same bits as Python functions."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import same, solve_toll
+
+import bilevo
+
+FILE = """
+name = "function"
+[upper]
+maximize = "t * y1"
+variables = { t = [0, 10] }
+[lower]
+minimize = "(y1 - 8 + t)^2 + 0.1*y1"
+variables = { y1 = [0, 10] }
+"""
+
+PROGRAM = """
+name = "function"
+command = ["{python}", "toll.py"]
+[upper]
+maximize = true
+variables = {{ t = [0, 10] }}
+[lower]
+variables = {{ y1 = [0, 10] }}
+"""
+
+CODE = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    (t,), (y,) = asked["x"], asked["y"]
+    value = t * y if asked["level"] == "upper" else (y - 8 + t) ** 2 + 0.1 * y
+    print(json.dumps({"id": asked["id"], "value": value}), flush=True)
+"""
+
+OPTIONS: dict[str, Any] = {"method": "bl-cma-es", "seed": 1, "budget": 40}
+
+
+def agree(one: bilevo.Result, other: bilevo.Result) -> bool:
+    """Whether two results agree in their answers and counts."""
+    keys = ("x", "y", "F", "f", "evaluations", "lower_searches", "generations", "stop")
+    return all(one.to_dict()[key] == other.to_dict()[key] for key in keys)
+
+
+def test_a_problem_file(tmp_path: Path) -> None:
+    path = tmp_path / "toll.toml"
+    path.write_text(FILE)
+    result = bilevo.minimize(path, **OPTIONS)
+    assert agree(result, solve_toll(budget=40)) and result.to_dict()["problem_hash"]
+    problem = bilevo.problems.load(str(path))
+    assert problem.evaluate("upper", [3], [4]).value == 12.0
+    assert same(result, bilevo.minimize(problem, **OPTIONS))
+
+
+def test_an_external_program(tmp_path: Path) -> None:
+    path = tmp_path / "toll.toml"
+    path.write_text(PROGRAM.format(python=sys.executable))
+    (tmp_path / "toll.py").write_text(CODE)
+    alone = bilevo.minimize(path, **OPTIONS)
+    assert agree(alone, solve_toll(budget=40))
+    assert same(alone, bilevo.minimize(path, workers=2, **OPTIONS))
+    assert bilevo.problems.load(path).evaluate("lower", [3], [4]).value == 1.4
+
+
+def test_mistakes_in_a_file_are_shown(tmp_path: Path) -> None:
+    path = tmp_path / "toll.toml"
+    path.write_text(FILE.replace("t * y1", "t * y2"))
+    with pytest.raises(bilevo.ProblemError, match="y2"):
+        bilevo.minimize(path)
+    with pytest.raises(bilevo.ProblemError, match="missing.toml"):
+        bilevo.minimize(tmp_path / "missing.toml")
