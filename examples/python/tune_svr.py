@@ -67,7 +67,7 @@ def solve(budget: int, seed: int, workers: int | None) -> bilevo.Result:
     return bilevo.minimize(
         upper, lower,
         bounds_upper=[(0, 2)] * len(GROUPS),
-        bounds_lower=[(0, 4), (-4, 1)],
+        bounds_lower=[(0, 3), (-4, 1)],
         seed=seed, workers=workers, budget={"upper": budget, "lower": 25 * budget}, name="svr",
     )  # fmt: skip
 
@@ -79,7 +79,7 @@ def random_search(fits: int, seed: int) -> Any:
     weights = [tuple(row) for row in dice.uniform(0, 2, (rounds, len(GROUPS)))]
     choices = {
         "functiontransformer__kw_args": [{"weights": row} for row in weights],
-        "svr__C": 10.0 ** dice.uniform(0, 4, rounds),
+        "svr__C": 10.0 ** dice.uniform(0, 3, rounds),
         "svr__gamma": 10.0 ** dice.uniform(-4, 1, rounds),
     }
     search = RandomizedSearchCV(

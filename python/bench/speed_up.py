@@ -3,8 +3,8 @@
     python python/bench/speed_up.py            two local processes
     python python/bench/speed_up.py --dask     two worker processes of a Dask cluster on the loopback
 
-The objective sleeps, so that the figure does not depend on how busy the processors are. Time of one
-worker: the evaluations of the run, one after the other.
+The objective sleeps, so that the figure depends little on how busy the processors are. The same run is
+timed in one process and on two workers.
 """
 
 from __future__ import annotations
@@ -28,29 +28,33 @@ def lower(x: Any, y: Any) -> Any:
     return (y[0] - x[0]) ** 2 + (y[1] - x[1]) ** 2 + y[2] ** 2
 
 
-def measure(workers: Any, method: str) -> None:
-    options: dict[str, Any] = {
-        "bounds_upper": [(-5, 5)] * 2, "bounds_lower": [(-5, 5)] * 3, "method": method, "seed": 1, "budget": 40,
-    }
+def timed(**options: Any) -> tuple[float, bilevo.Result]:
     start = time.perf_counter()
-    result = bilevo.minimize(upper, lower, workers=workers, **options)
-    two = time.perf_counter() - start
-    one = (result.nfev_upper + result.nfev_lower) * COST
-    print(f"{method:16} {result.nfev_upper + result.nfev_lower} evaluations: {one:.1f} s one after the other, {two:.1f} s on two workers: {one / two:.2f} times")
+    result = bilevo.minimize(upper, lower, [(-5, 5)] * 2, [(-5, 5)] * 3, seed=1, **options)
+    return time.perf_counter() - start, result
+
+
+def measure(workers: Any, method: str, budget: int) -> None:
+    one, result = timed(method=method, budget=budget)
+    two, other = timed(method=method, budget=budget, workers=workers)
+    assert (result.fun, result.nfev_lower) == (other.fun, other.nfev_lower)
+    points = result.nfev_upper + result.nfev_lower
+    print(f"{result.method}, {points} evaluations: {one:.1f} s alone, {two:.1f} s on two workers: {one / two:.2f} times")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dask", action="store_true")
-    parser.add_argument("--method", default="auto")
+    parser.add_argument("--method", default="bl-cma-es")
+    parser.add_argument("--budget", type=int, default=20, help="upper evaluations")
     arguments = parser.parse_args()
     if not arguments.dask:
-        measure(2, arguments.method)
+        measure(2, arguments.method, arguments.budget)
         return
     from distributed import Client, LocalCluster
 
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
-        measure(client, arguments.method)
+        measure(client, arguments.method, arguments.budget)
 
 
 if __name__ == "__main__":

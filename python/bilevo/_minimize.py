@@ -133,7 +133,7 @@ def minimize(
         watch = _Watch(run, callback, progress)
         stack.callback(watch.close)
         evaluator = _evaluator(problem, workers, stack)
-        raw, audited, failures = run.go(
+        raw, failures = run.go(
             evaluator,
             on_generation=watch if watch.wanted else None,
             checkpoint=None if checkpoint is None else os.fspath(checkpoint),
@@ -143,8 +143,7 @@ def minimize(
             audit=bool(audit) or position is not None,
             position=position,
         )
-    whole = {**json.loads(raw), "audit": None if audited is None else json.loads(audited)}
-    result = Result._read(whole, _history(run), [_failure(*failure) for failure in failures])
+    result = Result._read(json.loads(raw), _history(run), [_failure(*failure) for failure in failures])
     _warn(result)
     return result
 
@@ -238,4 +237,6 @@ def _warn(result: Result) -> None:
     if result.n_failed:
         first = f"; the first: {result.failures[0].message}" if result.failures else ""
         words = f"{result.n_failed} of {result.nfev_upper + result.nfev_lower} evaluations failed{first}"
+        warnings.warn(words, BilevoWarning, stacklevel=3)
+    for words in result.to_dict().get("warnings", ()):
         warnings.warn(words, BilevoWarning, stacklevel=3)

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 #: Ends of a run that mean it has found what it can find.
-_CONVERGED = ("target", "flat", "collapsed")
+_CONVERGED = ("target", "flat", "collapsed", "agreed")
 
 _MESSAGES = {
     "target": "the best known value was reached",
     "flat": "no further progress",
+    "agreed": "several restarts agree on the best solution",
     "collapsed": "the search distribution shrank to a point",
     "upper_budget": "the upper evaluations are used up",
     "lower_budget": "the lower evaluations are used up",
@@ -120,8 +121,8 @@ class Audit:
 class Result:
     """The result of a run. Objective values are in the problem's own direction.
 
-    ``success`` is true if the run converged (``status`` is ``"target"``, ``"flat"`` or
-    ``"collapsed"``) at a point that violates nothing. ``solved`` tells whether the best known optimum
+    ``success`` is true if the run converged (``status`` is ``"target"``, ``"flat"``, ``"collapsed"``
+    or ``"agreed"``) at a point that violates nothing. ``solved`` tells whether the best known optimum
     was reached, and is None if none is known. :meth:`to_dict` gives the object that the command
     line prints with ``--format json``.
     """

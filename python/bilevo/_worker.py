@@ -6,8 +6,11 @@ come back as data, with their traceback as text, because not every exception can
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import pickle
 import signal
+import threading
 import time
 import traceback
 from collections import OrderedDict
@@ -85,7 +88,16 @@ def evaluate(problem: BilevelProblem, level: Level, x: Floats, y: Floats) -> Ans
 def start_worker(key: str, packed: bytes) -> None:
     """Prepares a worker process of ours. Ctrl-C is for the main process alone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _unpack(key, packed)
+
+
+def _end_with_parent() -> None:
+    """Ends this process when the one that started it is gone, be it killed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def pack(problem: BilevelProblem) -> bytes:

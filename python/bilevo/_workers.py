@@ -72,12 +72,15 @@ def cut(points: int, width: int, cost: float | None, overhead: float) -> Iterato
     [5, 5, 5, 5, 5, 5, 5, 5, 4, 4, 4, 4]
     >>> [piece.stop - piece.start for piece in cut(7, 2, 1e-5, 0.01)]
     [4, 3]
+    >>> [piece.stop - piece.start for piece in cut(12, 2, 0.01, 0.01)]
+    [3, 3, 3, 3]
     """
     if cost is None:
         size = math.ceil(points / (4 * width))
     else:
         size = math.ceil(_WORTH * overhead / max(cost, 1e-9))
-    count = max(math.ceil(points / max(size, 1)), min(width, points))
+    # as many pieces for every worker, so that none waits for the others
+    count = min(math.ceil(math.ceil(points / max(size, 1)) / width) * width, points)
     start = 0
     for index in range(count):
         stop = start + (points - start + count - index - 1) // (count - index)

@@ -62,10 +62,10 @@ def test_the_notebook_was_executed_without_errors() -> None:
     assert any("text/html" in output.get("data", {}) for output in outputs), "the table of a result"
 
 
-def test_the_code_of_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_code_of_the_notebook_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
-    monkeypatch.chdir(EXAMPLES)
+    monkeypatch.syspath_prepend(str(EXAMPLES))
     notebook = json.loads((EXAMPLES / "toll_network.ipynb").read_text(encoding="utf-8"))
     names: dict[str, object] = {"BUDGET": 60}
     for cell in notebook["cells"]:

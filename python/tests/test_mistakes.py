@@ -275,7 +275,7 @@ def test_bounds_in_many_forms() -> None:
 
 def test_points_of_built_in_problems_are_checked() -> None:
     problem = bilevo.problems.smd(1)
-    with pytest.raises(bilevo.ProblemError, match="smd1 has 2.3"):
+    with pytest.raises(bilevo.ProblemError, match="the problem has 2.3"):
         problem.evaluate("upper", [1, 2], [3])
     with pytest.raises(bilevo.ProblemError, match="'upper' or 'lower'"):
         problem.evaluate("leader", [1, 2], [0, 3, 0])  # type: ignore[arg-type]

@@ -84,7 +84,8 @@ def test_an_audit_confirms_a_true_answer_and_finds_a_false_one() -> None:
         # the wide one is where a short search ends, the deep one far away
         return min(((y[0] - 2) / 4) ** 2, 100 * (y[0] - 9.5) ** 2 - 0.2)
 
-    fooled = solve_toll(f=two_valleys, audit=True, budget=12, settings={"lower.max_generations": 2})
+    with pytest.warns(bilevo.BilevoWarning, match="audit: "):
+        fooled = solve_toll(f=two_valleys, audit=True, budget=12, settings={"lower.max_generations": 2})
     assert fooled.audit is not None and fooled.audit.verdict == "better_answer"
     assert fooled.audit.gap is not None and fooled.audit.gap > 0.1 and not fooled.audit.passed
 

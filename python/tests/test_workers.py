@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import subprocess
 import sys
 import time
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -249,3 +250,31 @@ def test_fork_after_use() -> None:
     os.kill(child, 9)
     os.waitpid(child, 0)
     pytest.fail("the child hangs")
+
+
+ORPHANS = """
+import os, pathlib, sys, time, bilevo
+def f(x, y):
+    pathlib.Path(sys.argv[1], str(os.getpid())).touch()
+    time.sleep(0.01)
+    return y[0]
+bilevo.minimize(lambda x, y: x[0], f, (0, 1), (0, 1), workers=2)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
+def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
+    pytest.importorskip("cloudpickle")
+    parent = subprocess.Popen([sys.executable, "-c", ORPHANS, str(tmp_path)])
+
+    def until(condition: Any) -> None:
+        deadline = time.monotonic() + 30
+        while not condition():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+    until(lambda: len(list(tmp_path.iterdir())) >= 2)
+    parent.kill()
+    parent.wait()
+    pids = [path.name for path in tmp_path.iterdir() if path.name != str(parent.pid)]
+    until(lambda: not any(Path("/proc", pid).exists() for pid in pids))

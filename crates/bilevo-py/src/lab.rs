@@ -2,7 +2,7 @@
 
 use crate::errors;
 use crate::run::json;
-use bilevo::{Config, RunId, RunResult};
+use bilevo::{Config, RunId, RunResult, source};
 use bilevo_lab::grid::{Grid, Task};
 use bilevo_lab::row::{Row, TracePoint};
 use bilevo_lab::runner::{GridReport, Progress, RunFailure, RunGridOptions, run_tasks, solve_task};
@@ -22,6 +22,8 @@ const WAKE: Duration = Duration::from_millis(50);
 #[derive(Serialize, Deserialize)]
 struct SentTask {
     id: RunId,
+    /// Where the problem is found: a built-in name or a file.
+    place: String,
     config: Config,
 }
 
@@ -75,7 +77,7 @@ pub(crate) fn lab_run(
     send: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let grid = Grid { methods, problems, dims, runs, first_seed, settings };
+    let grid = Grid { methods, problems, folder: PathBuf::new(), dims, runs, first_seed, settings };
     let tasks = grid.tasks().map_err(|error| errors::problem(py, error))?;
     let stop = Arc::new(AtomicBool::new(false));
     let report = interruptible(py, &stop, || {
@@ -95,7 +97,9 @@ pub(crate) fn lab_run(
 #[pyfunction]
 pub(crate) fn lab_task(py: Python<'_>, task: &str) -> PyResult<String> {
     let sent: SentTask = serde_json::from_str(task).map_err(|error| errors::problem(py, error))?;
-    let task = Task { id: sent.id, config: Arc::new(sent.config) };
+    let dims = (sent.id.upper_dim, sent.id.lower_dim);
+    let source = source::open(&sent.place, Some(dims)).map_err(|error| errors::problem(py, error))?;
+    let task = Task { id: sent.id, config: Arc::new(sent.config), source: Arc::from(source) };
     let stop = Arc::new(AtomicBool::new(false));
     match interruptible(py, &stop, || solve_task(&task, &stop))? {
         Ok(row) => Ok(json(&SentRow::from(row))),
@@ -124,7 +128,8 @@ pub(crate) fn lab_failures(py: Python<'_>, path: PathBuf) -> PyResult<String> {
 }
 
 fn send_task(send: &Py<PyAny>, task: &Task, stop: &Arc<AtomicBool>) -> Result<Row, RunFailure> {
-    let sent = json(&SentTask { id: task.id.clone(), config: (*task.config).clone() });
+    let (id, place) = (task.id.clone(), task.source.place().to_string());
+    let sent = json(&SentTask { id, place, config: (*task.config).clone() });
     let answer = Python::attach(|py| send.call1(py, (sent,))?.extract::<String>(py));
     match answer {
         _ if stop.load(Ordering::Relaxed) => Err(RunFailure::Interrupted),

@@ -39,16 +39,13 @@ mod _native {
 /// The name of a method by any of its names.
 #[pyfunction]
 fn method_name(py: Python<'_>, name: &str) -> PyResult<String> {
-    // Until a method is called so itself, it is the default one.
-    let name = if name == "auto" && Config::named(name).is_err() { methods::DEFAULT } else { name };
-    Config::named(name).map_err(|error| errors::config(py, &error))?;
-    Ok(name.to_string())
+    methods::find(name).map(|method| method.name()).map_err(|error| errors::config(py, &error))
 }
 
 /// Every method with a sentence about it.
 #[pyfunction]
 fn method_names() -> Vec<(String, String)> {
-    methods::all().map(|method| (method.name(), method.variant.about.to_string())).collect()
+    methods::all().map(|method| (method.name(), format!("{} {}", method.base.about, method.variant.about))).collect()
 }
 
 /// The settings of a method with their values, as JSON.

@@ -6,7 +6,7 @@ use crate::errors;
 use crate::functions::Functions;
 use crate::source::{Interrupted, Source};
 use crate::told::{Answer, Told};
-use bilevo::audit::{Audit, AuditOptions, Position};
+use bilevo::audit::{AuditOptions, Position};
 use bilevo::{
     AfterFailure, Ask, Config, Engine, FailurePolicy, GenerationRecord, ProblemSpec, Replies, RunError, RunOptions,
     RunResult, Saving, checkpoint,
@@ -122,8 +122,8 @@ impl Run {
         Ok(())
     }
 
-    /// Runs to the end with an evaluator and audits the answer if wanted; returns the result and the
-    /// audit as JSON, and the first evaluations that failed.
+    /// Runs to the end with an evaluator and audits the answer if wanted; returns the result as
+    /// JSON and the first evaluations that failed.
     #[pyo3(signature = (evaluator, *, on_generation, checkpoint, time_limit, on_failure, retries, audit, position))]
     #[allow(clippy::too_many_arguments)]
     fn go(
@@ -137,7 +137,7 @@ impl Run {
         retries: u32,
         audit: bool,
         position: Option<&str>,
-    ) -> PyResult<(String, Option<String>, Vec<Failed>)> {
+    ) -> PyResult<(String, Vec<Failed>)> {
         let options = options(py, checkpoint, time_limit, on_failure, retries)?;
         let audit = if audit { Some(audit_options(py, position)?) } else { None };
         let functions = evaluator.cast::<Functions>().ok().map(Bound::get);
@@ -160,17 +160,19 @@ impl Run {
         let trusted = retries > 0 || run.engine().summary().generations > 0;
         let spec = run.engine().spec().clone();
         let mut watcher = Watcher::new(run.id().clone(), records, on_generation, caught.clone());
-        let conduct = || -> (Option<PyErr>, Result<(RunResult, Option<Audit>), RunError>) {
+        let conduct = || -> (Option<PyErr>, Result<RunResult, RunError>) {
             let mut border = match answering() {
                 Ok(answering) => Border::new(spec, answering, caught.clone(), trusted),
                 Err(error) => return (None, Err(RunError::Evaluator(error))),
             };
-            let ended = run.go(&mut border, &options, &mut [&mut watcher]).map(|result| {
-                let solution = run.engine().summary().solution;
-                let audited =
-                    audit.zip(solution).map(|(options, found)| bilevo::audit::audit(&mut border, &found, &options));
-                (result, audited)
-            });
+            let mut ended = run.go(&mut border, &options, &mut [&mut watcher]);
+            if let (Ok(result), Some(wanted)) = (&mut ended, audit)
+                && let Some(solution) = result.solution()
+            {
+                let options = AuditOptions { seed: run.engine().seed(), ..wanted };
+                let finding = bilevo::audit::audit(&mut border, &solution, &options);
+                result.audited(finding, options.position, run.engine());
+            }
             (border.fatal, ended)
         };
         let (fatal, ended) = py.detach(conduct);
@@ -178,7 +180,7 @@ impl Run {
             return Err(error);
         }
         match ended {
-            Ok((result, audit)) => Ok((json(&result), audit.map(|audit| json(&audit)), watcher.failures)),
+            Ok(result) => Ok((json(&result), watcher.failures)),
             Err(error) => Err(with_cause(py, &error, &caught)),
         }
     }

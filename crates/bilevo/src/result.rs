@@ -155,7 +155,7 @@ impl RunResult {
 
     /// Adds the finding of an audit; one that did not pass is a warning. If it passed, the answer that
     /// counts in `position` takes the place of the one found.
-    pub(crate) fn audited(&mut self, audit: Audit, position: Option<Position>, engine: &Engine) {
+    pub fn audited(&mut self, audit: Audit, position: Option<Position>, engine: &Engine) {
         if !audit.passed() {
             self.warnings.push(format!("audit: {}", audit.words));
         } else if let Some(response) = position.and_then(|position| audit.answer(position)) {
