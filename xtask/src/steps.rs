@@ -21,7 +21,7 @@ struct Step {
     run: fn() -> Outcome,
 }
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     Step { name: "format", about: "the code is formatted", run: format_check },
     Step { name: "links", about: "links in Markdown files lead somewhere", run: links_check },
     Step { name: "clippy", about: "no warnings from the compiler or clippy", run: clippy },

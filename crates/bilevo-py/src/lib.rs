@@ -1,9 +1,9 @@
 //! The native part of the Python package: `bilevo._native`.
 //!
 //! The package itself is written in Python (`python/bilevo`) and checks what users give it. What
-//! has to be fast or shares the engine is here: runs ([`run`]), the calls of Python functions
-//! ([`functions`]), the border between both ([`border`]), and problems that need no Python
-//! ([`source`]). Plain data crosses as JSON, points and values as arrays.
+//! has to be fast or shares the engine is here: runs (`run`), the calls of Python functions
+//! (`functions`), the border between both (`border`), and problems that need no Python
+//! (`source`). Plain data crosses as JSON, points and values as arrays.
 
 mod border;
 mod call;
