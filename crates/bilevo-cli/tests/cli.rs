@@ -71,7 +71,7 @@ fn solve_prints_one_json_object_with_the_agreed_keys() {
     assert_eq!(counts, ["failed_lower", "failed_upper", "lower", "refine_lower", "total", "upper"]);
     assert_eq!(keys(&result["lower_searches"]), ["resampled", "run", "skipped"]);
     assert_eq!(keys(&result["accuracy"]), ["lower", "upper"]);
-    assert_eq!((&result["method"], &result["seed"]), (&"cr-tlea-cma-es".into(), &3.into()));
+    assert_eq!((&result["method"], &result["seed"]), (&"jq-cma-es".into(), &3.into()));
     assert_eq!(result["stop"], "target");
     assert!(result["accuracy"]["upper"].as_f64().unwrap() <= 1e-6);
     let evaluations = &result["evaluations"];
@@ -286,7 +286,7 @@ fn a_misbehaving_problem_is_counted_or_stops_the_run_with_a_checkpoint() {
         assert_eq!((code(&output), stdout(&output)), (2, ""), "{fault}");
         assert!(words.contains("lower evaluation") && words.contains("x = [") && words.contains("--resume"), "{words}");
         assert!(!words.contains("panicked at"), "{words}");
-        let file = "smd1-2+3-cr-tlea-cma-es-2.checkpoint";
+        let file = "smd1-2+3-jq-cma-es-2.checkpoint";
         assert!(words.contains(file), "{words}");
         let output = bilevo_in(directory.path(), &["solve", "--resume", file, "--format", "json"]);
         assert_eq!(code(&output), 0, "{}", stderr(&output));

@@ -162,6 +162,8 @@ impl<'a> Solver<'a> {
         let run = match resume {
             Some(checkpoint) => resumed(source, checkpoint, &settings)?,
             None => {
+                // Under the name of the method itself, not of an alias.
+                let method = methods::find(&method).map_or(method, |found| found.name());
                 let mut config = config.map_or_else(|| Config::named(&method), Ok)?;
                 config.set_all(settings.iter().map(|(path, value)| (path.as_str(), value.as_str())))?;
                 let engine = Engine::new(source.spec().clone(), config, seed.unwrap_or_else(draw_seed))?;
