@@ -35,7 +35,7 @@ pub(crate) struct Args {
     /// A built-in problem (see `bilevo list problems`) or a problem file
     #[arg(required_unless_present = "resume")]
     problem: Option<String>,
-    /// The method (see `bilevo list methods`) [default: cr-tlea-cma-es]
+    /// The method (see `bilevo list methods`) [default: jq-cma-es, also `auto`]
     #[arg(long, short, value_name = "NAME")]
     method: Option<String>,
     /// Seed of all random numbers; the same seed gives the same answer [default: drawn and printed]
