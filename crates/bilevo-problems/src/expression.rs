@@ -1,7 +1,7 @@
 //! Arithmetic as people write it, compiled once and evaluated without allocation.
 //!
-//! A text goes through [`parser`] (a tree as written), [`expand`] (names looked up, loops written
-//! out, constants folded: a [`node`]) and [`emit`] (steps of the [`machine`]). Every name and index
+//! A text goes through `parser` (a tree as written), `expand` (names looked up, loops written
+//! out, constants folded: a `node`) and `emit` (steps of the `machine`). Every name and index
 //! is checked before anything is evaluated, and writing loops out is bounded, so that a small text
 //! cannot ask for endless work.
 //!

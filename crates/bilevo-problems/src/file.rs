@@ -22,9 +22,9 @@
 //! # Ok::<(), file::FileError>(())
 //! ```
 //!
-//! Reading happens in the order in which names may depend on one another: [`data`] (`[parameters]`
-//! and `[data]`), [`variables`], then [`levels`] (`[definitions]`, objectives and constraints) or
-//! [`program`]. Every mistake becomes a [`Diagnostic`] with its place; as many as possible are
+//! Reading happens in the order in which names may depend on one another: `data` (`[parameters]`
+//! and `[data]`), `variables`, then `levels` (`[definitions]`, objectives and constraints) or
+//! `program`. Every mistake becomes a [`Diagnostic`] with its place; as many as possible are
 //! collected before reading gives up.
 
 mod check;

@@ -160,7 +160,7 @@ pub(crate) fn is_at(file: &File, place: &Path) -> bool {
     }
 }
 
-/// Whether [`write`] would work, asked before hours of work depend on it; removes what killed
+/// Whether [`write()`] would work, asked before hours of work depend on it; removes what killed
 /// processes left behind.
 ///
 /// # Errors

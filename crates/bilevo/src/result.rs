@@ -67,7 +67,7 @@ pub struct RunResult {
     pub lower_searches: LowerSearches,
     /// Distance from the best known values; null if they are unknown.
     pub accuracy: Option<Accuracy>,
-    /// Whether a known optimum was found ([`bilevo_core::solved`]); null if none is known.
+    /// Whether a known optimum was found ([`bilevo_core::solved()`]); null if none is known.
     pub solved: Option<bool>,
     /// Whether it was found within the tolerances of this run; null if none is known or wanted.
     pub target_met: Option<bool>,

@@ -3,7 +3,7 @@
 //! All lower evaluations lie in one space (x, y), so a model of the follower's function around the
 //! present point learns from every x tried, and predicts the answer at the next one. The leader
 //! steps on a model of F along the response. Both models are Gaussian processes
-//! ([`process`](super::process)), both steps are trust-region steps ([`step`](super::step)).
+//! (`process`), both steps are trust-region steps (`step`).
 //! Variables are scaled to the unit box.
 //!
 //! 1. The follower is solved at the start point, then at one point along each upper variable.
