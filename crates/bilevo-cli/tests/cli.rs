@@ -182,7 +182,8 @@ fn what_cannot_be_meant_is_refused_with_one_clear_message() {
         ("no.such=1", "`bilevo explain METHOD`"),
     ] {
         let key = assignment.split('=').next().unwrap();
-        refused(&["solve", "smd1", "--seed", "1", "--set", assignment], &[key, hint]);
+        let method = ["--method", "cr-tlea-cma-es"];
+        refused(&[&["solve", "smd1", "--seed", "1", "--set", assignment][..], &method].concat(), &[key, hint]);
     }
     refused(&["solve", "smd1", "--target", "on", "--set", "stop.target=off"], &["`--target` and `--set stop.target`"]);
     refused(
