@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,9 @@ import numpy as np
 import pytest
 
 import bilevo
+
+# A shell starts background jobs with Ctrl-C ignored, and children inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def toll_income(x: Any, y: Any) -> Any:
