@@ -245,10 +245,33 @@ fn list_and_explain_cover_everything() {
 }
 
 #[test]
+fn parts_and_settings_are_listed_by_the_names_that_set_takes() {
+    let list =
+        |what| -> Vec<Value> { serde_json::from_str(stdout(&bilevo(&["list", what, "--format", "json"]))).unwrap() };
+    let text = |row: &Value, key: &str| row[key].as_str().unwrap_or_default().to_string();
+    let settings: Vec<String> = list("settings").iter().map(|row| text(row, "setting")).collect();
+    let parts = list("parts");
+    assert!(settings.len() > 35 && parts.len() >= 11, "{} settings, {} parts", settings.len(), parts.len());
+    for part in &parts {
+        let (setting, name) = (text(part, "setting"), text(part, "name"));
+        assert!(settings.contains(&setting) && !text(part, "about").is_empty(), "{part}");
+        assert!(stdout(&bilevo(&["list", "parts"])).contains(&name));
+    }
+    let listed = bilevo(&["list", "settings"]);
+    assert!(settings.iter().all(|path| stdout(&listed).contains(path)));
+}
+
+#[test]
 fn completions_and_manual_are_generated() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let output = bilevo(&["completions", shell]);
         assert!(code(&output) == 0 && stdout(&output).contains("solve"), "{shell}");
+        // The other two complete no values.
+        if ["bash", "zsh", "fish"].contains(&shell) {
+            for known in ["cr-tlea-de-capped", "allocator.window=", "lower.kind=transfer_cma"] {
+                assert!(stdout(&output).contains(known), "{shell} completes {known}");
+            }
+        }
     }
     assert!(stdout(&bilevo(&["man"])).contains(".TH bilevo"));
     assert!(stdout(&bilevo(&["man", "solve"])).contains("max\\-upper\\-evals"));

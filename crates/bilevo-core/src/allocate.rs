@@ -9,7 +9,7 @@ pub mod contrastive;
 mod random;
 
 use crate::candidate::{Candidate, Solved};
-use crate::config::{Config, ShareRule};
+use crate::config::Config;
 use crate::family::family;
 use crate::problem::ProblemSpec;
 use crate::record::ModelRecord;
@@ -25,11 +25,30 @@ settings! {
     kind: AllocatorKind = AllocatorKind::All, |_| words(AllocatorKind::ALL);
     /// Share of the candidates that get a lower search, where it is fixed.
     keep: f64 = 0.5, |_| number(0.01, 1.0),
-        if "allocator.kind = random, or allocator.share = fixed" |c| match c.allocator.kind {
-            AllocatorKind::All => false,
-            AllocatorKind::Random => true,
-            AllocatorKind::Contrastive => c.contrastive.share == ShareRule::Fixed,
-        };
+        if "allocator.kind = random, or allocator.share = fixed" |c| (c.allocator.kind.facts().fixed_share)(c);
+}
+
+/// What an allocator says about itself.
+#[derive(Clone, Copy, Debug)]
+pub struct AllocatorFacts {
+    /// How it chooses among the candidates of a generation, in a sentence or two.
+    pub choice: fn(&Config) -> String,
+    /// What it learns from solved candidates, in a sentence; none if nothing.
+    pub training: fn(&Config) -> Option<String>,
+    /// Whether it keeps a fixed share, `allocator.keep`.
+    pub fixed_share: fn(&Config) -> bool,
+    /// Where it comes from; none if that needs no saying.
+    pub source: Option<&'static str>,
+}
+
+impl AllocatorFacts {
+    /// An allocator without a model and without a fixed share.
+    pub const PLAIN: AllocatorFacts = AllocatorFacts {
+        choice: |c| c.allocator.kind.about().into(),
+        training: |_| None,
+        fixed_share: |_| false,
+        source: None,
+    };
 }
 
 /// What an allocator is made from.
@@ -95,7 +114,7 @@ family! {
     /// The allocator, by name.
     kind AllocatorKind, default All;
     /// The allocators as serialisable state.
-    state AllocatorState: Allocator, from AllocatorSetup<'_>, facts ();
+    state AllocatorState: Allocator, from AllocatorSetup<'_>, facts AllocatorFacts;
 
     /// A lower search for every candidate.
     all::All,

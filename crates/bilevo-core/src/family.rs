@@ -2,8 +2,9 @@
 //! and a kind to name each member by.
 //!
 //! A new member is one new file and two lines beside the list of its family: `mod` and the entry.
-//! It brings a constructor
-//! `new(setup)` and a constant `FACTS` with what the rest of the program needs to know about it.
+//! (Not one: the formatter finds files by their `mod` lines and looks into no macro.) It brings a
+//! constructor `new(setup)` and a constant `FACTS` with what the rest of the program needs to know
+//! about it, the words about what it does included.
 
 /// Defines the kind and the state of a family from the list of its members.
 macro_rules! family {
@@ -32,6 +33,12 @@ macro_rules! family {
             /// What it is, in a sentence.
             pub fn about(self) -> &'static str {
                 match self { $( $Kind::$Member => concat!($($about),+).trim_start(), )+ }
+            }
+
+            /// Every member as settings name it, with what it is.
+            pub(crate) fn described() -> Vec<(String, &'static str)> {
+                let names = $crate::settings::words($Kind::ALL).words();
+                names.into_iter().zip($Kind::ALL.iter().map(|kind| kind.about())).collect()
             }
 
             /// What the rest of the program needs to know about it.

@@ -26,11 +26,12 @@ mod rivals;
 mod searches;
 mod solution;
 mod step;
+mod words;
 
 use crate::batch::{Answers, Batch};
 use crate::candidate::Solved;
 use crate::config::Config;
-use crate::engine::{Outlook, Readings, RunView, Scheme, SchemeSetup};
+use crate::engine::{Outlook, Readings, RunView, Scheme, SchemeFacts, SchemeSetup};
 use crate::problem::{Level, Outcome, ProblemSpec};
 use crate::record::StopReason;
 use crate::rng::Purpose;
@@ -79,7 +80,7 @@ pub struct JointQuadratic {
 }
 
 impl JointQuadratic {
-    pub(crate) const FACTS: () = ();
+    pub(crate) const FACTS: SchemeFacts = SchemeFacts { steps: words::steps };
 
     /// The method at its start.
     pub fn new(setup: SchemeSetup<'_>) -> Self {

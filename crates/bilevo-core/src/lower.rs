@@ -76,9 +76,11 @@ pub struct LowerTask<'a> {
     pub start: &'a Cma,
 }
 
-/// What a search says about its sizes; what is absent follows from the dimension and the budget.
+/// What a search says about itself; sizes that are absent follow from the dimension and the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LowerFacts {
+    /// What it does for the candidates of a generation, in a sentence.
+    pub step: &'static str,
     /// Points of a task in a generation.
     pub population: Option<usize>,
     /// Smallest and largest population it can work with.
@@ -91,8 +93,13 @@ pub struct LowerFacts {
 
 impl LowerFacts {
     /// A search that leaves its sizes to the dimension and the budget.
-    pub const USUAL: LowerFacts =
-        LowerFacts { population: None, populations: (4, 1_000_000), generations: None, exchanges: true };
+    pub const USUAL: LowerFacts = LowerFacts {
+        step: "Search the lower level for all of them side by side.",
+        population: None,
+        populations: (4, 1_000_000),
+        generations: None,
+        exchanges: true,
+    };
 }
 
 /// A search over a set of tasks.

@@ -7,7 +7,8 @@
 use crate::allocate::{Allocation, AllocatorSetup, AllocatorState, Sampled};
 use crate::batch::{Answers, Batch};
 use crate::candidate::{Candidate, Solved};
-use crate::engine::{Outlook, Readings, RunView, Scheme, SchemeSetup};
+use crate::config::Config;
+use crate::engine::{Outlook, Readings, RunView, Scheme, SchemeFacts, SchemeSetup};
 use crate::lower::{LowerAnswer, LowerRules, LowerState};
 use crate::order;
 use crate::problem::{Level, Outcome, ProblemSpec};
@@ -53,8 +54,25 @@ pub(crate) struct Evaluated {
     pub(crate) best: Option<usize>,
 }
 
+/// A generation in words.
+fn steps(config: &Config) -> Vec<String> {
+    let (upper, allocator) = (config.upper.kind.facts(), config.allocator.kind.facts());
+    let search = config.lower.kind.facts().step;
+    let cap = config.lower.max_generations.map(|cap| format!(" At most {cap} generations each."));
+    let mut steps = vec![
+        upper.sampling.to_string(),
+        (allocator.choice)(config),
+        format!("{search}{}", cap.unwrap_or_default()),
+        "Evaluate the upper level once for each candidate with its follower's answer.".into(),
+        "Refine the best candidate or the elite by another lower search.".into(),
+        (upper.update)(config),
+    ];
+    steps.extend((allocator.training)(config));
+    steps
+}
+
 impl Nested {
-    pub(crate) const FACTS: () = ();
+    pub(crate) const FACTS: SchemeFacts = SchemeFacts { steps };
 
     /// A search that has seen nothing yet.
     pub fn new(setup: SchemeSetup<'_>) -> Self {

@@ -12,7 +12,7 @@ pub use page::page;
 pub use value::{Allowed, flag, number, whole, words};
 pub(crate) use value::{OutOfRange, plain, range_hint};
 
-use crate::config::Config;
+use crate::config::{AllocatorKind, Config, LowerKind, SchemeKind, UpperKind};
 use serde_json::Value;
 use std::sync::LazyLock;
 
@@ -105,6 +105,29 @@ pub fn of(config: &Config) -> impl Iterator<Item = &'static Setting> {
 /// The setting at a path.
 pub fn find(path: &str) -> Option<&'static Setting> {
     all().iter().find(|setting| setting.path == path)
+}
+
+/// An algorithm that a method can be put together from.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Part {
+    /// The setting that chooses it, as in `lower.kind`.
+    pub setting: &'static str,
+    /// Its name there.
+    pub name: String,
+    /// What it is, in a sentence.
+    pub about: &'static str,
+}
+
+/// Every scheme, upper strategy, lower search and allocator.
+pub fn parts() -> Vec<Part> {
+    let families = [
+        ("scheme.kind", SchemeKind::described()),
+        ("upper.kind", UpperKind::described()),
+        ("lower.kind", LowerKind::described()),
+        ("allocator.kind", AllocatorKind::described()),
+    ];
+    let part = |setting, (name, about)| Part { setting, name, about };
+    families.into_iter().flat_map(|(setting, members)| members.into_iter().map(move |m| part(setting, m))).collect()
 }
 
 /// Whether a value of this type may be absent.

@@ -1,14 +1,14 @@
-//! `bilevo list problems|methods`.
+//! `bilevo list problems|methods|parts|settings`.
 
 use crate::args::Format;
 use crate::output::{self, best_known};
 use crate::{Exit, table};
-use bilevo::{Level, methods, problems};
+use bilevo::{Config, Level, methods, problems, settings};
 use clap::ValueEnum;
 use serde::Serialize;
 use std::io::Write;
 
-/// List the problems or the methods
+/// List the problems, the methods, the parts they are made of, or all settings
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// What to list
@@ -24,6 +24,10 @@ enum What {
     Problems,
     /// Methods by name
     Methods,
+    /// What a method is put together from: schemes, upper strategies, lower searches, allocators
+    Parts,
+    /// Every setting of every method
+    Settings,
 }
 
 #[derive(Serialize)]
@@ -48,10 +52,22 @@ struct MethodRow {
     default: bool,
 }
 
+#[derive(Serialize)]
+struct SettingRow {
+    setting: &'static str,
+    default: serde_json::Value,
+    takes: String,
+    /// When a method makes use of it; empty if always.
+    used: String,
+    meaning: String,
+}
+
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     match args.what {
         What::Problems => list_problems(args.format)?,
         What::Methods => list_methods(args.format)?,
+        What::Parts => list_parts(args.format)?,
+        What::Settings => list_settings(args.format)?,
     }
     Ok(Exit::Done)
 }
@@ -106,5 +122,44 @@ fn list_methods(format: Format) -> anyhow::Result<()> {
     let mut out = output::stdout();
     table::columns(&mut out, &lines)?;
     writeln!(out, "\n`bilevo explain METHOD` says more.")?;
+    Ok(out.flush()?)
+}
+
+fn list_parts(format: Format) -> anyhow::Result<()> {
+    let parts = settings::parts();
+    if format == Format::Json {
+        return output::json(&parts);
+    }
+    let mut lines = vec![["setting", "value", "about"].map(String::from).to_vec()];
+    lines.extend(parts.into_iter().map(|part| vec![part.setting.into(), part.name, part.about.into()]));
+    let mut out = output::stdout();
+    table::columns(&mut out, &lines)?;
+    writeln!(out, "\nA method names one of each; `bilevo explain METHOD` says which.")?;
+    Ok(out.flush()?)
+}
+
+fn list_settings(format: Format) -> anyhow::Result<()> {
+    let config = Config::default();
+    let row = |setting: &settings::Setting| SettingRow {
+        setting: setting.path,
+        default: setting.value(&config),
+        takes: setting.takes(&config),
+        used: setting.used_by(),
+        meaning: setting.meaning(),
+    };
+    if format == Format::Json {
+        return output::json(&settings::all().iter().map(row).collect::<Vec<_>>());
+    }
+    let mut lines = vec![["setting", "default", "meaning"].map(String::from).to_vec()];
+    for setting in settings::all() {
+        let used = setting.used_by();
+        let used = if used.is_empty() { String::new() } else { format!(" Used: {used}.") };
+        let meaning =
+            format!("{} ({}){used}", setting.meaning(), setting.takes(&config).replace(" for the default", ""));
+        lines.push(vec![setting.path.into(), setting.text(&config), meaning]);
+    }
+    let mut out = output::stdout();
+    table::columns(&mut out, &lines)?;
+    writeln!(out, "\n`bilevo explain METHOD` shows those of one method and their values there.")?;
     Ok(out.flush()?)
 }

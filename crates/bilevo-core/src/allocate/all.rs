@@ -1,6 +1,6 @@
 //! A lower search for every candidate: what savings are measured against.
 
-use super::{Allocation, Allocator, AllocatorSetup, Sampled};
+use super::{Allocation, Allocator, AllocatorFacts, AllocatorSetup, Sampled};
 use crate::rng::Stream;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct All;
 
 impl All {
-    pub(super) const FACTS: () = ();
+    pub(super) const FACTS: AllocatorFacts =
+        AllocatorFacts { choice: |_| "Take all of them.".into(), ..AllocatorFacts::PLAIN };
 
     /// The allocator.
     pub fn new(_setup: AllocatorSetup<'_>) -> Self {

@@ -14,6 +14,13 @@ use crate::record::{LowerSearches, ModelRecord, StopReason};
 use crate::rng::{Purpose, Stream, Streams};
 use crate::settings::{settings, words};
 
+/// What a scheme says about itself.
+#[derive(Clone, Copy, Debug)]
+pub struct SchemeFacts {
+    /// A generation, step by step, in words.
+    pub steps: fn(&Config) -> Vec<String>,
+}
+
 /// What a scheme is made from.
 #[derive(Clone, Copy, Debug)]
 pub struct SchemeSetup<'a> {
@@ -138,7 +145,7 @@ family! {
     /// How a method goes about both levels, by name.
     kind SchemeKind, default Nested;
     /// The schemes as serialisable state.
-    state SchemeState: Scheme, from SchemeSetup<'_>, facts ();
+    state SchemeState: Scheme, from SchemeSetup<'_>, facts SchemeFacts;
 
     /// Every decision that is taken up gets a lower search of its own, as published.
     nested::Nested,

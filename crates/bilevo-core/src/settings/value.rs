@@ -51,6 +51,14 @@ impl Allowed {
         }
     }
 
+    /// The words it takes, if it takes words.
+    pub fn words(self) -> Vec<String> {
+        match self {
+            Allowed::Words(words) => words,
+            Allowed::Whole(..) | Allowed::Number(..) | Allowed::Flag => Vec::new(),
+        }
+    }
+
     /// Why a value of the right type is not taken; `null` always is.
     pub(crate) fn refusal(&self, value: &Value) -> Option<OutOfRange> {
         let (low, high) = self.range()?;

@@ -11,7 +11,7 @@
 //! Randomness: `Purpose::Start` once, `Purpose::Sample` for every sampling round.
 //! Source: He et al., 2018 (BL-CMA-ES), upper level.
 
-use super::{Findings, LowerPrior, UpperKind, UpperSetup, UpperStrategy};
+use super::{Findings, LowerPrior, UpperFacts, UpperKind, UpperSetup, UpperStrategy};
 use crate::allocate::AllocatorKind;
 use crate::candidate::{Candidate, Solved};
 use crate::cma::{Cma, CmaParams, Scratch};
@@ -36,13 +36,26 @@ settings! {
     /// Every so many generations the elite joins the parents, at no cost; 0 = never. In the nested
     /// scheme only if candidates were skipped in that generation.
     recall: usize = 0, |_| whole(0, 1_000_000),
-        if "an allocator that skips candidates, or scheme.kind = joint_quadratic" |c| {
-            c.allocator.kind != AllocatorKind::All || c.scheme.kind == SchemeKind::JointQuadratic
-        };
+        if "an allocator that skips candidates, or scheme.kind = joint_quadratic" |c| may_recall(c);
 }
 
 fn is_used(config: &Config) -> bool {
     config.scheme.kind != SchemeKind::Nested || config.upper.kind == UpperKind::JointCma
+}
+
+fn may_recall(config: &Config) -> bool {
+    config.allocator.kind != AllocatorKind::All || config.scheme.kind == SchemeKind::JointQuadratic
+}
+
+/// What it learns from a generation, in words.
+fn update(config: &Config) -> String {
+    let recall = match config.joint_cma.recall {
+        0 => String::new(),
+        _ if !may_recall(config) => String::new(),
+        1 => " The elite joins them.".into(),
+        every => format!(" The elite joins them every {every} generations."),
+    };
+    format!("Update the upper distribution from the candidates that were solved.{recall}")
 }
 
 /// State of the strategy.
@@ -59,7 +72,8 @@ pub struct JointCma {
 }
 
 impl JointCma {
-    pub(super) const FACTS: () = ();
+    pub(super) const FACTS: UpperFacts =
+        UpperFacts { sampling: "Sample candidates (x, y) from the upper CMA-ES over both levels' variables.", update };
 
     /// Starts at a uniform point of the box with a step of `initial_step` median box widths.
     pub fn new(setup: UpperSetup<'_>) -> Self {

@@ -1,7 +1,7 @@
 //! Finds numbers in the text a program leaves behind.
 
 use bilevo_problems::program::Pattern;
-use regex::Regex;
+use regex_lite::Regex;
 
 /// A pattern ready for use.
 #[derive(Debug)]

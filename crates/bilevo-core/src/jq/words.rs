@@ -1,0 +1,22 @@
+//! A generation of the joint-quadratic scheme, in words.
+
+use crate::config::Config;
+
+pub(super) fn steps(config: &Config) -> Vec<String> {
+    let mut steps = vec!["Sample candidates (x, y) from the upper CMA-ES over both levels' variables.".to_string()];
+    steps.push((config.allocator.kind.facts().choice)(config));
+    if config.jq.injection.is_on() {
+        steps.push("Add the minimiser of the leader's model to them.".into());
+    }
+    steps.extend(
+        [
+            "Search the lower level for all of them side by side, on one quadratic model of all lower evaluations.",
+            "Evaluate the upper level once for each candidate with its follower's answer.",
+            "Verify the best candidate and the incumbent by another lower search.",
+            "Update the upper distribution from the candidates that were solved, and train the ranking network.",
+            "Without progress: look at the follower once more without any model, then restart; end when restarts agree.",
+        ]
+        .map(String::from),
+    );
+    steps
+}
