@@ -6,6 +6,7 @@
 // A developer's tool talks to a terminal; this is the one program whose output is plain printing.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod archives;
 mod bench;
 mod commands;
 mod generate;
@@ -25,6 +26,8 @@ cargo xtask test --list               the names of the steps
 cargo xtask bench [SECTION]... [--json]
                                       every section, or only those named
 cargo xtask bench --list              the names of the sections
+cargo xtask wheel                     the Python package: a wheel, and an sdist that builds offline
+cargo xtask package                   proves that crates, wheel, sdist and guide can be published
 cargo xtask generate [--check]        the pages of the guide that are made from the code
 
 With CI set in the environment `test` installs what is missing and leaves nothing out.
@@ -36,6 +39,8 @@ fn main() -> ExitCode {
     let done = match args.as_slice() {
         ["test", rest @ ..] => steps::run(rest),
         ["bench", rest @ ..] => bench::run(rest),
+        ["wheel"] => archives::wheel(),
+        ["package"] => archives::package(),
         ["generate", rest @ ..] => generate::run(rest),
         ["help" | "--help" | "-h"] => {
             println!("{HELP}");

@@ -15,7 +15,7 @@ pub(crate) fn test() -> Outcome {
     let Some(python) = interpreter()? else {
         return Ok(Done::NotRun("no Python 3.10 or newer here: the Python package is not tested".into()));
     };
-    let environment = match Environment::fresh(&python) {
+    let environment = match Environment::fresh(&python, "environment") {
         Ok(environment) => environment,
         Err(reason) if on_ci() => return Err(reason),
         Err(_) => return Ok(Done::NotRun("no virtual environment could be made".into())),
@@ -48,7 +48,7 @@ pub(crate) fn test() -> Outcome {
 }
 
 /// A Python that is new enough.
-fn interpreter() -> Result<Option<String>, String> {
+pub(crate) fn interpreter() -> Result<Option<String>, String> {
     let named = std::env::var("BILEVO_PYTHON").ok();
     let new_enough = "import sys; sys.exit(sys.version_info < (3, 10))";
     let works = |name: &str| output(Command::new(name).args(["-c", new_enough])).is_ok_and(|o| o.code == Some(0));
@@ -64,14 +64,14 @@ fn interpreter() -> Result<Option<String>, String> {
 }
 
 /// A virtual environment of our own.
-struct Environment {
+pub(crate) struct Environment {
     folder: PathBuf,
 }
 
 impl Environment {
-    /// An empty one, in place of an earlier one.
-    fn fresh(python: &str) -> Result<Self, String> {
-        let folder = crate::root().join("target/python/environment");
+    /// An empty one, in place of an earlier one of that name.
+    pub(crate) fn fresh(python: &str, name: &str) -> Result<Self, String> {
+        let folder = crate::root().join("target/python").join(name);
         if folder.exists() {
             std::fs::remove_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
         }
@@ -85,7 +85,7 @@ impl Environment {
     }
 
     /// Its interpreter, in the folder of the workspace.
-    fn python(&self) -> Command {
+    pub(crate) fn python(&self) -> Command {
         let place = if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" };
         let mut command = Command::new(self.folder.join(place));
         command.current_dir(crate::root()).env("VIRTUAL_ENV", &self.folder);
@@ -93,7 +93,7 @@ impl Environment {
     }
 
     /// Installs packages or archives.
-    fn install(&self, what: &[&str]) -> Result<(), String> {
+    pub(crate) fn install(&self, what: &[&str]) -> Result<(), String> {
         let mut command = self.python();
         command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(what);
         succeed(&mut command).map(|_| ())
@@ -112,7 +112,8 @@ fn build(environment: &Environment, options: &[&str]) -> Result<PathBuf, String>
     only_file(&folder)
 }
 
-fn only_file(folder: &Path) -> Result<PathBuf, String> {
+/// The one file or folder in a folder.
+pub(crate) fn only_file(folder: &Path) -> Result<PathBuf, String> {
     let entries = std::fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     match files.as_slice() {

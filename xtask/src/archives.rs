@@ -1,0 +1,102 @@
+//! The archives people install from: the wheel, and an sdist that builds without a network.
+
+use crate::python::{Environment, interpreter, only_file};
+use crate::shell::{cargo, exists, output, succeed};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The crates that are published, in the order in which they depend on each other.
+const CRATES: [&str; 5] = ["bilevo-core", "bilevo-problems", "bilevo", "bilevo-lab", "bilevo-cli"];
+/// What an installation from the sdist needs beside Rust: the build tool and NumPy.
+const BUILD_TOOLS: [&str; 2] = ["maturin>=1.9,<2", "numpy"];
+
+/// `cargo xtask wheel`: both archives in `dist`.
+pub(crate) fn wheel() -> Result<bool, String> {
+    let environment = tools()?;
+    let (wheel, sdist) = make(&environment)?;
+    println!("{}\n{}", wheel.display(), sdist.display());
+    Ok(true)
+}
+
+/// `cargo xtask package`: every crate packages, both archives install where nothing else is, and the
+/// guide is a book.
+pub(crate) fn package() -> Result<bool, String> {
+    let mut crates = vec!["package", "--quiet", "--locked", "--allow-dirty"];
+    CRATES.iter().for_each(|name| crates.extend(["--package", name]));
+    succeed(&mut cargo(&crates))?;
+    println!("crates     {}", CRATES.join(", "));
+    let environment = tools()?;
+    let (wheel, sdist) = make(&environment)?;
+    for archive in [&wheel, &sdist] {
+        try_install(archive)?;
+        println!("installs   {}", archive.display());
+    }
+    if exists("mdbook") {
+        let book = crate::root().join("target/book");
+        succeed(Command::new("mdbook").arg("build").arg(crate::root().join("docs")).arg("--dest-dir").arg(&book))?;
+        println!("guide      {}", book.display());
+    } else {
+        println!("guide      not built: mdbook is not installed (cargo install mdbook)");
+    }
+    Ok(true)
+}
+
+/// An environment with the build tools.
+fn tools() -> Result<Environment, String> {
+    let python = interpreter()?.ok_or("no Python 3.10 or newer here")?;
+    let environment = Environment::fresh(&python, "tools")?;
+    environment.install(&BUILD_TOOLS)?;
+    Ok(environment)
+}
+
+/// Builds both archives into `dist`.
+fn make(environment: &Environment) -> Result<(PathBuf, PathBuf), String> {
+    let dist = crate::root().join("dist");
+    let folder = |name: &str| -> Result<PathBuf, String> {
+        let folder = crate::root().join("target/python").join(name);
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        }
+        std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        Ok(folder)
+    };
+    let maturin = |args: &[&str], out: &Path| {
+        succeed(environment.python().args(["-m", "maturin"]).args(args).arg("--out").arg(out)).map(|_| ())
+    };
+    let (wheels, sources, work) = (folder("wheel")?, folder("sdist")?, folder("unpacked")?);
+    maturin(&["build", "--quiet", "--locked", "--profile", "dist"], &wheels)?;
+    maturin(&["sdist", "--quiet"], &sources)?;
+    std::fs::create_dir_all(&dist).map_err(|e| format!("{}: {e}", dist.display()))?;
+    let (wheel, sdist) = (only_file(&wheels)?, only_file(&sources)?);
+    let placed = |file: &Path| dist.join(file.file_name().unwrap_or_default());
+    std::fs::copy(&wheel, placed(&wheel)).map_err(|e| format!("{}: {e}", wheel.display()))?;
+    vendor(&sdist, &work, &placed(&sdist))?;
+    Ok((placed(&wheel), placed(&sdist)))
+}
+
+/// Adds the sources of all dependencies to an sdist, so that it builds without a network.
+fn vendor(sdist: &Path, work: &Path, into: &Path) -> Result<(), String> {
+    succeed(Command::new("tar").arg("-xzf").arg(sdist).arg("-C").arg(work))?;
+    let inside = only_file(work)?;
+    let vendored = succeed(cargo(&["vendor", "--quiet", "--versioned-dirs", "vendor"]).current_dir(&inside))?;
+    let config = inside.join(".cargo/config.toml");
+    std::fs::create_dir_all(inside.join(".cargo")).map_err(|e| format!("{}: {e}", config.display()))?;
+    let before = std::fs::read_to_string(&config).unwrap_or_default();
+    std::fs::write(&config, format!("{before}\n{}", vendored.stdout))
+        .map_err(|e| format!("{}: {e}", config.display()))?;
+    let name = inside.file_name().unwrap_or_default();
+    succeed(Command::new("tar").arg("-czf").arg(into).arg("-C").arg(work).arg(name)).map(|_| ())
+}
+
+/// Installs an archive into an environment of its own, without any index, and solves a problem.
+fn try_install(archive: &Path) -> Result<(), String> {
+    let python = interpreter()?.ok_or("no Python 3.10 or newer here")?;
+    let environment = Environment::fresh(&python, "installed")?;
+    environment.install(&BUILD_TOOLS)?;
+    let mut pip = environment.python();
+    pip.args(["-m", "pip", "install", "--quiet", "--no-index", "--no-build-isolation"]).arg(archive);
+    succeed(pip.env("CARGO_NET_OFFLINE", "true").env("CARGO_HOME", crate::root().join("target/python/empty-home")))?;
+    let solve = "import bilevo; assert bilevo.minimize('smd1', seed=1).solved";
+    let solved = output(environment.python().args(["-c", solve]).current_dir(std::env::temp_dir()))?;
+    if solved.code == Some(0) { Ok(()) } else { Err(format!("{} is broken:\n{}", archive.display(), solved.stderr)) }
+}
