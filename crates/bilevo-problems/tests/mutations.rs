@@ -84,11 +84,13 @@ once = { inputs = [{ file = "a", template = "{t}" }], value = { line = 1, column
 /// Files to start from: examples, built-in problems, a program.
 fn seeds() -> Vec<String> {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    let examples = ["toll", "tax", "stackelberg", "network"].map(|name| format!("{root}/examples/{name}.toml"));
+    let templates =
+        ["toll", "tax", "stackelberg"].map(|name| format!("{root}/crates/bilevo-cli/src/commands/new/{name}.toml"));
+    let examples = templates.into_iter().chain([format!("{root}/examples/network.toml")]);
     let built_in = ["mb_2007_24", "nwj_2017_03", "as_1984_01"]
         .map(|name| format!("{}/basblib/{name}.toml", env!("CARGO_MANIFEST_DIR")));
     let mut seeds: Vec<String> =
-        examples.iter().chain(&built_in).map(|path| std::fs::read_to_string(path).expect(path)).collect();
+        examples.chain(built_in).map(|path| std::fs::read_to_string(&path).expect(&path)).collect();
     seeds.push(PROGRAM.into());
     seeds
 }

@@ -11,7 +11,7 @@
 use bilevo::{Config, Engine, Run, RunOptions, RunResult, Serial, Status, StopReason};
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=9;
-const PUBLISHED: &str = include_str!("../../../data/published/comparison.csv");
+const PUBLISHED: &str = include_str!("../../bilevo-lab/published/comparison.csv");
 
 fn runs(method: &str, problem: &str) -> Vec<RunResult> {
     let problem = bilevo::problems::problem(problem, None).unwrap();

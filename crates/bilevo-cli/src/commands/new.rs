@@ -37,9 +37,9 @@ impl Template {
     fn files(self) -> Vec<(&'static str, &'static str)> {
         match self {
             Template::Empty => vec![("toml", include_str!("new/empty.toml"))],
-            Template::Toll => vec![("toml", include_str!("../../../../examples/toll.toml"))],
-            Template::Tax => vec![("toml", include_str!("../../../../examples/tax.toml"))],
-            Template::Stackelberg => vec![("toml", include_str!("../../../../examples/stackelberg.toml"))],
+            Template::Toll => vec![("toml", include_str!("new/toll.toml"))],
+            Template::Tax => vec![("toml", include_str!("new/tax.toml"))],
+            Template::Stackelberg => vec![("toml", include_str!("new/stackelberg.toml"))],
             Template::Program => {
                 vec![("toml", include_str!("new/program.toml")), ("py", include_str!("new/program.py"))]
             }

@@ -7,10 +7,10 @@
 use crate::tables::Mark;
 use std::sync::OnceLock;
 
-const COMPARISON: &str = include_str!("../../../../data/published/comparison.csv");
-const ABLATION: &str = include_str!("../../../../data/published/ablation.csv");
-const APPLICATIONS: &str = include_str!("../../../../data/published/real_world.csv");
-const AVERAGES: &str = include_str!("../../../../data/published/average_saving.csv");
+const COMPARISON: &str = include_str!("../../published/comparison.csv");
+const ABLATION: &str = include_str!("../../published/ablation.csv");
+const APPLICATIONS: &str = include_str!("../../published/real_world.csv");
+const AVERAGES: &str = include_str!("../../published/average_saving.csv");
 
 /// One line of a published table.
 #[derive(Clone, Debug, PartialEq)]
