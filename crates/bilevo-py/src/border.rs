@@ -4,8 +4,9 @@
 //! The run loop works without the interpreter. It attaches to it for a batch of user code and for a
 //! generation somebody listens to, and lets go of it again.
 
+use crate::call::arrays;
 use crate::errors;
-use crate::functions::{Functions, points};
+use crate::functions::Functions;
 use crate::run::json;
 use crate::source::Interrupted;
 use bilevo::{
@@ -113,7 +114,7 @@ fn answer_by_pool(
     caught: &mut Vec<(u64, PyErr)>,
 ) -> PyResult<()> {
     let ids = PyArray1::from_iter(py, (0..batch.len()).map(|index| batch.id(index)));
-    let (x, y) = points(batch).arrays(py)?;
+    let (x, y) = arrays(py, batch)?;
     let answer = pool.bind(py).call1((batch.level().to_string(), ids, x, y))?;
     let (values, constraints, failures): Pooled<'_> = answer.extract()?;
     let (values, constraints) = (values.as_array(), constraints.as_array());

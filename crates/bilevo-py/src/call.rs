@@ -4,6 +4,7 @@
 //! is read here if it is what nearly everybody returns (a float, an array of floats), and handed to
 //! `bilevo._values` otherwise, which knows the other forms and explains what is wrong.
 
+use bilevo::Batch;
 use numpy::ndarray::Array2;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::intern;
@@ -48,20 +49,20 @@ impl Functions {
     }
 
     /// Evaluates a batch at once: its values, and its constraint values, one row for each point.
-    pub(crate) fn batch(&self, py: Python<'_>, points: &Points) -> PyResult<(Vec<f64>, Vec<f64>)> {
-        let n = points.len;
+    pub(crate) fn batch(&self, py: Python<'_>, points: &Batch) -> PyResult<(Vec<f64>, Vec<f64>)> {
+        let n = points.len();
         match self {
             Functions::Plain { objective, constraints } => {
-                let values = column(&objective.bind(py).call1(points.arrays(py)?)?, n)?;
+                let values = column(&objective.bind(py).call1(arrays(py, points)?)?, n)?;
                 let mut rows = Rows::new(n, constraints.iter().map(|(_, count)| count).sum());
                 for (function, count) in constraints {
-                    rows.add(&matrix(&function.bind(py).call1(points.arrays(py)?)?, n, *count)?, *count);
+                    rows.add(&matrix(&function.bind(py).call1(arrays(py, points)?)?, n, *count)?, *count);
                 }
                 Ok((values, rows.values))
             }
             Functions::Out { method, inequalities, equalities } => {
                 let out = PyDict::new(py);
-                let (x, y) = points.arrays(py)?;
+                let (x, y) = arrays(py, points)?;
                 method.bind(py).call1((x, y, &out))?;
                 let values = column(&entry(&out, "F")?, n)?;
                 let mut rows = Rows::new(n, inequalities + equalities);
@@ -76,29 +77,22 @@ impl Functions {
     }
 }
 
-/// The points of a batch, ready to become arrays.
-pub(crate) struct Points {
-    /// Number of points.
-    pub(crate) len: usize,
-    /// Their x, one after the other.
-    pub(crate) x: Vec<f64>,
-    /// Their y, one after the other.
-    pub(crate) y: Vec<f64>,
-}
-
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 
-impl Points {
-    /// Fresh arrays of shape (points, variables).
-    pub(crate) fn arrays<'py>(&self, py: Python<'py>) -> PyResult<(Matrix<'py>, Matrix<'py>)> {
-        Ok((two_dimensional(py, self.len, &self.x)?, two_dimensional(py, self.len, &self.y)?))
+/// The x and y of a batch as fresh arrays of shape (points, variables).
+pub(crate) fn arrays<'py>(py: Python<'py>, batch: &Batch) -> PyResult<(Matrix<'py>, Matrix<'py>)> {
+    let (mut x, mut y) = (Vec::new(), Vec::new());
+    for index in 0..batch.len() {
+        x.extend_from_slice(batch.x(index));
+        y.extend_from_slice(batch.y(index));
     }
+    Ok((two_dimensional(py, batch.len(), x)?, two_dimensional(py, batch.len(), y)?))
 }
 
 /// An array of `rows` rows from the values of one after the other.
-pub(crate) fn two_dimensional<'py>(py: Python<'py>, rows: usize, values: &[f64]) -> PyResult<Matrix<'py>> {
+pub(crate) fn two_dimensional<'py>(py: Python<'py>, rows: usize, values: Vec<f64>) -> PyResult<Matrix<'py>> {
     let columns = values.len().checked_div(rows).unwrap_or(0);
-    let array = Array2::from_shape_vec((rows, columns), values.to_vec())
+    let array = Array2::from_shape_vec((rows, columns), values)
         .map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))?;
     Ok(PyArray2::from_owned_array(py, array))
 }
@@ -175,10 +169,15 @@ fn flat<'py>(
     // A subclass (a masked array, say) may mean more than its numbers: that is for `convert`.
     let plain = |value: &Bound<'py, PyAny>| -> Option<Vec<f64>> {
         let array = value.cast_exact::<numpy::PyArrayDyn<f64>>().ok()?;
-        if array.shape() != shape || !array.is_c_contiguous() || !array.data().is_aligned() {
+        if array.shape() != shape || !array.data().is_aligned() {
             return None;
         }
-        array.to_vec().ok()
+        if array.is_c_contiguous() {
+            return array.to_vec().ok();
+        }
+        // A column of a matrix, say.
+        let whole_steps = array.strides().iter().all(|step| step % size_of::<f64>() as isize == 0);
+        whole_steps.then(|| array.try_readonly().ok().map(|view| view.as_array().iter().copied().collect()))?
     };
     if let Some(numbers) = plain(value) {
         return Ok(numbers);

@@ -1,6 +1,6 @@
 //! Python functions as an evaluator of single points and of whole batches.
 
-use crate::call::{self, Points};
+use crate::call;
 use crate::errors;
 use bilevo::{Batch, Level, ProblemSpec};
 use numpy::{PyArray1, PyReadonlyArray2};
@@ -56,7 +56,7 @@ impl Functions {
                 caught.push((index, error.into_value(py).into_any()));
             }
         })?;
-        as_arrays(py, values, &constraints, caught)
+        as_arrays(py, values, constraints, caught)
     }
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn read_batch(
 pub(crate) fn as_arrays<'py>(
     py: Python<'py>,
     values: Vec<f64>,
-    constraints: &[f64],
+    constraints: Vec<f64>,
     failed: Vec<(usize, Py<PyAny>)>,
 ) -> PyResult<Evaluated<'py>> {
     let constraints = call::two_dimensional(py, values.len(), constraints)?;
@@ -135,8 +135,7 @@ fn each_of_batch(
 ) -> PyResult<()> {
     py.check_signals()?;
     let n = batch.len();
-    let points = points(batch);
-    match functions.batch(py, &points) {
+    match functions.batch(py, batch) {
         Ok((values, constraints)) => {
             let width = constraints.len().checked_div(n).unwrap_or(0);
             for (index, value) in values.into_iter().enumerate() {
@@ -149,16 +148,6 @@ fn each_of_batch(
             Ok(())
         }
         Err(error) => Err(error),
-    }
-}
-
-/// The points of a batch, gathered for arrays.
-pub(crate) fn points(batch: &Batch) -> Points {
-    let indices = || 0..batch.len();
-    Points {
-        len: batch.len(),
-        x: indices().flat_map(|index| batch.x(index)).copied().collect(),
-        y: indices().flat_map(|index| batch.y(index)).copied().collect(),
     }
 }
 

@@ -91,7 +91,7 @@ impl Run {
         let ids = PyArray1::from_iter(py, open.iter().map(|&index| batch.id(index)));
         let x: Vec<f64> = open.iter().flat_map(|&index| batch.x(index)).copied().collect();
         let y: Vec<f64> = open.iter().flat_map(|&index| batch.y(index)).copied().collect();
-        let (x, y) = (call::two_dimensional(py, open.len(), &x)?, call::two_dimensional(py, open.len(), &y)?);
+        let (x, y) = (call::two_dimensional(py, open.len(), x)?, call::two_dimensional(py, open.len(), y)?);
         Ok(Some((batch.level().to_string(), ids, x, y)))
     }
 

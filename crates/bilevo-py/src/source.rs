@@ -72,7 +72,7 @@ impl Source {
         let failed = |(index, failure): &(usize, Failure)| {
             (*index, errors::exception(py, "EvaluationError", failure).into_value(py).into_any())
         };
-        as_arrays(py, values.collect(), &constraints, replies.failures().iter().map(failed).collect())
+        as_arrays(py, values.collect(), constraints, replies.failures().iter().map(failed).collect())
     }
 }
 
