@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import pickle
+import platform
 import signal
 import threading
 import time
@@ -39,12 +40,13 @@ class Failed:
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers to a piece of a batch, and how long they took."""
+    """The answers to a piece of a batch, how long they took, and who gave them."""
 
     values: Floats
     constraints: Floats
     failures: list[Failed]
     seconds: float
+    worker: str
 
 
 class RemoteTraceback(Exception):
@@ -82,7 +84,8 @@ def evaluate(problem: BilevelProblem, level: Level, x: Floats, y: Floats) -> Ans
     # what came over a network need not be aligned in memory
     values, constraints, errors = problem._evaluator().evaluate(level, plain(x), plain(y))
     failures = [_sendable(index, error) for index, error in errors]
-    return Answers(values, constraints, failures, time.perf_counter() - start)
+    worker = f"{platform.node()} {os.getpid()} {threading.get_ident()}"
+    return Answers(values, constraints, failures, time.perf_counter() - start, worker)
 
 
 def start_worker(key: str, packed: bytes) -> None:

@@ -170,32 +170,31 @@ class _ExecutorCrew:
 
     def _round(self, level: Level, x: Floats, y: Floats, pieces: list[slice], answered: Answered) -> list[slice]:
         """Sends pieces and collects what comes back; returns the pieces that were lost."""
-        lost: list[slice] = []
-        sent: list[tuple[slice, Future[Answers] | None]] = []
         started = time.perf_counter()
+        answers = self._ask(level, x, y, pieces)
+        got = [(piece, given) for piece, given in zip(pieces, answers) if given is not None]
+        self._learn(time.perf_counter() - started, [given for _, given in got])
+        answered.extend(got)
+        return [piece for piece, given in zip(pieces, answers) if given is None]
+
+    def _ask(self, level: Level, x: Floats, y: Floats, pieces: list[slice]) -> list[Answers | None]:
+        """The answers to each piece, or nothing where its worker was lost."""
+        sent: list[Future[Answers] | None] = []
         for piece in pieces:
             try:
-                sent.append((piece, self._executor.submit(self._task, level, x[piece], y[piece])))
+                sent.append(self._executor.submit(self._task, level, x[piece], y[piece]))
             except BrokenExecutor:
-                sent.append((piece, None))
-        for number, (piece, future) in enumerate(sent):
-            try:
-                answers = None if future is None else _wait(future)
-            except Exception as error:
-                if not _worker_was_lost(error):
-                    raise
-                answers = None
-            if answers is None:
-                lost.append(piece)
-                continue
-            answered.append((piece, answers))
-            if number == 0:
-                # Nobody stood in line before the first piece.
-                self._learn(time.perf_counter() - started - answers.seconds)
-        return lost
+                sent.append(None)
+        return [None if future is None else _unless_lost(future) for future in sent]
 
-    def _learn(self, overhead: float) -> None:
-        self.overhead += 0.3 * (min(max(overhead, 1e-5), 1.0) - self.overhead)
+    def _learn(self, seconds: float, answers: list[Answers]) -> None:
+        """What a batch took beyond the work of its busiest worker went into sending."""
+        busy: dict[str, float] = {}
+        for given in answers:
+            busy[given.worker] = busy.get(given.worker, 0.0) + given.seconds
+        if busy:
+            overhead = seconds - max(busy.values())
+            self.overhead += 0.3 * (min(max(overhead, 1e-5), 1.0) - self.overhead)
 
     def _repair(self, attempt: int) -> None:
         """Gets new workers in place of those that were lost."""
@@ -214,6 +213,33 @@ class _ExecutorCrew:
     def close(self, in_a_hurry: bool) -> None:
         if self._ours:
             _stop(self._executor, in_a_hurry)
+
+
+class _DaskCrew(_ExecutorCrew):
+    """The workers of a Dask cluster: a batch goes out in one message and its answers come back in one.
+
+    Dask's own executor sends every piece by itself, and fetches every answer by itself.
+    """
+
+    def __init__(self, task: Task, executor: Any) -> None:
+        super().__init__(task, executor, None, ours=False)
+        self._client = executor._client
+        # An evaluation is not looked up among earlier ones: finding its name takes longer than sending it.
+        self._options = {**getattr(executor, "_kwargs", {}), "pure": False}
+
+    def _ask(self, level: Level, x: Floats, y: Floats, pieces: list[slice]) -> list[Answers | None]:
+        import distributed
+
+        wait: Any = distributed.wait
+        points = ([level] * len(pieces), [x[piece] for piece in pieces], [y[piece] for piece in pieces])
+        futures = self._client.map(self._task, *points, key=f"bilevo-{level}", **self._options)
+        while any(future.status == "pending" for future in futures):
+            try:
+                wait(futures, timeout=_WAKE)
+            except (FutureTimeout, TimeoutError):
+                pass
+        done = iter(self._client.gather([future for future in futures if future.status == "finished"]))
+        return [next(done) if future.status == "finished" else _unless_lost(future) for future in futures]
 
 
 BROKEN_FOR_GOOD = (ProcessPoolExecutor, ThreadPoolExecutor)
@@ -240,6 +266,8 @@ def _crew(problem: BilevelProblem, workers: Workers) -> _ExecutorCrew | _MapCrew
         if not isinstance(executor, ThreadPoolExecutor):
             # Better to learn now than in the middle of a batch that it cannot be sent.
             task.packed()
+        if hasattr(getattr(executor, "_client", None), "gather"):
+            return _DaskCrew(task, executor)
         return _ExecutorCrew(task, executor, _rebuilder(executor), ours=False)
     if callable(workers):
         return _MapCrew(task, workers)
@@ -258,13 +286,19 @@ def _rebuilder(executor: Any) -> Callable[[], Executor] | None:
     return lambda: ProcessPoolExecutor(*settings)
 
 
-def _wait(future: Future[Answers]) -> Answers:
-    while True:
-        try:
-            return future.result(timeout=_WAKE)
-        except (FutureTimeout, TimeoutError):
-            if future.done():
-                return future.result()
+def _unless_lost(future: Future[Answers]) -> Answers | None:
+    """The answers, once they are there; nothing if the worker was lost."""
+    try:
+        while True:
+            try:
+                return future.result(timeout=_WAKE)
+            except (FutureTimeout, TimeoutError):
+                if future.done():
+                    return future.result()
+    except Exception as error:
+        if _worker_was_lost(error):
+            return None
+        raise
 
 
 def _worker_was_lost(error: Exception) -> bool:
@@ -276,7 +310,7 @@ def _worker_was_lost(error: Exception) -> bool:
 def _crashed() -> Answers:
     """The answer of a point that kills every worker."""
     failure = Failed(0, "crash", "the worker process died in this evaluation", None, "")
-    return Answers(np.full(1, np.nan), np.empty((1, 0)), [failure], 0.0)
+    return Answers(np.full(1, np.nan), np.empty((1, 0)), [failure], 0.0, "")
 
 
 def _stop(executor: Executor, in_a_hurry: bool) -> None:
