@@ -2,12 +2,14 @@
 
 use crate::python::{Environment, interpreter, only_file};
 use crate::shell::{cargo, exists, output, succeed};
+use crate::steps::on_ci;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
 /// The crates that are published, in the order in which they depend on each other.
 const CRATES: [&str; 5] = ["bilevo-core", "bilevo-problems", "bilevo", "bilevo-lab", "bilevo-cli"];
-/// What an installation from the sdist needs beside Rust: the build tool and NumPy.
+/// What an installation from the sdist needs beside Rust and a C compiler (for SQLite).
 const BUILD_TOOLS: [&str; 2] = ["maturin>=1.9,<2", "numpy"];
 
 /// `cargo xtask wheel`: both archives in `dist`.
@@ -18,27 +20,39 @@ pub(crate) fn wheel() -> Result<bool, String> {
     Ok(true)
 }
 
-/// `cargo xtask package`: every crate packages, both archives install where nothing else is, and the
-/// guide is a book.
+/// `cargo xtask package`: the guide is a book, every crate packages, and both archives install where
+/// nothing else is.
 pub(crate) fn package() -> Result<bool, String> {
+    let mut clock = Instant::now();
+    let mut done = |what: &str, result: &str| {
+        println!("{what:<10} {:>5.0} s  {result}", clock.elapsed().as_secs_f64());
+        clock = Instant::now();
+    };
+    done("guide", &book()?);
     let mut crates = vec!["package", "--quiet", "--locked", "--allow-dirty"];
     CRATES.iter().for_each(|name| crates.extend(["--package", name]));
     succeed(&mut cargo(&crates))?;
-    println!("crates     {}", CRATES.join(", "));
-    let environment = tools()?;
-    let (wheel, sdist) = make(&environment)?;
+    done("crates", &CRATES.join(", "));
+    let (wheel, sdist) = make(&tools()?)?;
+    done("archives", &format!("{}, {}", wheel.display(), sdist.display()));
     for archive in [&wheel, &sdist] {
         try_install(archive)?;
-        println!("installs   {}", archive.display());
-    }
-    if exists("mdbook") {
-        let book = crate::root().join("target/book");
-        succeed(Command::new("mdbook").arg("build").arg(crate::root().join("docs")).arg("--dest-dir").arg(&book))?;
-        println!("guide      {}", book.display());
-    } else {
-        println!("guide      not built: mdbook is not installed (cargo install mdbook)");
+        done("installs", &archive.display().to_string());
     }
     Ok(true)
+}
+
+/// Builds the guide and says where it is.
+fn book() -> Result<String, String> {
+    if !exists("mdbook") && on_ci() {
+        succeed(&mut cargo(&["install", "--quiet", "--locked", "mdbook"]))?;
+    }
+    if !exists("mdbook") {
+        return Err("the guide needs mdBook\nhint: cargo install --locked mdbook".into());
+    }
+    let book = crate::root().join("target/book");
+    succeed(Command::new("mdbook").arg("build").arg(crate::root().join("docs")).arg("--dest-dir").arg(&book))?;
+    Ok(book.display().to_string())
 }
 
 /// An environment with the build tools.
@@ -65,7 +79,7 @@ fn make(environment: &Environment) -> Result<(PathBuf, PathBuf), String> {
     };
     let (wheels, sources, work) = (folder("wheel")?, folder("sdist")?, folder("unpacked")?);
     maturin(&["build", "--quiet", "--locked", "--profile", "dist"], &wheels)?;
-    maturin(&["sdist", "--quiet"], &sources)?;
+    maturin(&["sdist"], &sources)?;
     std::fs::create_dir_all(&dist).map_err(|e| format!("{}: {e}", dist.display()))?;
     let (wheel, sdist) = (only_file(&wheels)?, only_file(&sources)?);
     let placed = |file: &Path| dist.join(file.file_name().unwrap_or_default());
