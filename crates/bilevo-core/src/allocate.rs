@@ -12,9 +12,19 @@ use crate::candidate::{Candidate, Solved};
 use crate::config::Config;
 use crate::family::family;
 use crate::problem::ProblemSpec;
-use crate::record::ModelRecord;
+use crate::record::{ModelRecord, ModelSummary};
 use crate::rng::{Stream, Streams};
-use crate::settings::{number, settings, words};
+use crate::settings::{choice, number, settings, words};
+
+choice! {
+    /// What a fixed share of an odd number of candidates comes to.
+    pub enum Rounding {
+        /// The nearest number, a half upwards: 4 of 7.
+        Nearest,
+        /// The number below: 3 of 7 (as published).
+        Down,
+    }
+}
 
 settings! {
     /// The allocator: which candidates get a lower search.
@@ -25,7 +35,15 @@ settings! {
     kind: AllocatorKind = AllocatorKind::All, |_| words(AllocatorKind::ALL);
     /// Share of the candidates that get a lower search, where it is fixed.
     keep: f64 = 0.5, |_| number(0.01, 1.0),
-        if "allocator.kind = random, or allocator.share = fixed" |c| (c.allocator.kind.facts().fixed_share)(c);
+        if "allocator.kind = random, or allocator.share = fixed" |c| has_fixed_share(c);
+    /// What that share of the candidates is rounded to: the `nearest` number, or `down` (as published:
+    /// 3 of 7).
+    rounding: Rounding = Rounding::Nearest, |_| words(Rounding::ALL),
+        if "allocator.kind = random, or allocator.share = fixed" |c| has_fixed_share(c);
+}
+
+fn has_fixed_share(config: &Config) -> bool {
+    (config.allocator.kind.facts().fixed_share)(config)
 }
 
 /// What an allocator says about itself.
@@ -91,6 +109,9 @@ pub trait Allocator {
     /// Takes notice of the solved candidates of a generation.
     fn learn(&mut self, _solved: &[Solved]) {}
 
+    /// Takes notice of the elite after a refinement that evaluated it anew; before `learn`.
+    fn notice(&mut self, _elite: &Solved) {}
+
     /// Whether a training is due before the next generation.
     fn training_due(&self) -> bool {
         false
@@ -99,9 +120,9 @@ pub trait Allocator {
     /// Does the training that is due.
     fn train(&mut self, _generation: u64) {}
 
-    /// Mean accuracy of the model over the run, and the number of trainings.
-    fn model_summary(&self) -> (Option<f64>, u64) {
-        (None, 0)
+    /// The model over the run.
+    fn model_summary(&self) -> ModelSummary {
+        ModelSummary::default()
     }
 
     /// The model in the present generation.
@@ -125,6 +146,27 @@ family! {
 }
 
 /// Number of candidates kept out of `population`: at least two, since one alone shows no direction.
-pub(crate) fn kept(share: f64, population: usize) -> usize {
-    (libm::round(share * population as f64) as usize).clamp(2, population.max(2))
+pub(crate) fn kept(share: f64, population: usize, rounding: Rounding) -> usize {
+    let exact = share * population as f64;
+    let rounded = match rounding {
+        Rounding::Nearest => libm::round(exact),
+        Rounding::Down => libm::floor(exact),
+    };
+    (rounded as usize).clamp(2, population.max(2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_an_odd_population_is_what_the_rule_says() {
+        for (population, nearest, down) in [(7, 4, 3), (8, 4, 4), (9, 5, 4), (4, 2, 2), (3, 2, 2), (2, 2, 2)] {
+            assert_eq!(kept(0.5, population, Rounding::Nearest), nearest, "of {population}");
+            assert_eq!(kept(0.5, population, Rounding::Down), down, "of {population}");
+        }
+        assert_eq!(kept(0.375, 8, Rounding::Nearest), 3);
+        assert_eq!(kept(1.0, 8, Rounding::Nearest), 8);
+        assert_eq!(kept(0.01, 8, Rounding::Nearest), 2, "one alone shows no direction");
+    }
 }

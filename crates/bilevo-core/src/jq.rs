@@ -327,7 +327,7 @@ impl Scheme for JointQuadratic {
         self.population.allocator.train(generation);
     }
 
-    fn model_summary(&self) -> (Option<f64>, u64) {
+    fn model_summary(&self) -> crate::record::ModelSummary {
         self.population.allocator.model_summary()
     }
 

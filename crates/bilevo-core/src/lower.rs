@@ -58,6 +58,13 @@ settings! {
     /// Tasks that count as neighbours.
     neighbours: usize = 2, |_| whole(1, 1_000_000),
         if "searches with exchange between tasks" |c| c.lower.kind.facts().exchanges;
+    /// Generations, the present one included, over which a task's best value must stand still before it
+    /// learns from its neighbours: 2 compares with the generation before, 3 with the one before that,
+    /// as in the public code.
+    transfer_window: usize = 2, |_| whole(2, 1_000_000),
+        if "lower.kind = transfer_cma or transfer_de" |c| {
+            matches!(c.lower.kind, LowerKind::TransferCma | LowerKind::TransferDe)
+        };
     /// A task has converged when its best value changed by less than this, relative, or by less than
     /// `lower.absolute_tolerance`.
     relative_tolerance: f64 = 1e-4, |_| number(0.0, 1.0);

@@ -12,7 +12,7 @@ use crate::engine::{Outlook, Readings, RunView, Scheme, SchemeFacts, SchemeSetup
 use crate::lower::{LowerAnswer, LowerRules, LowerState};
 use crate::order;
 use crate::problem::{Level, Outcome, ProblemSpec};
-use crate::record::StopReason;
+use crate::record::{ModelSummary, StopReason};
 use crate::refine::{Refinement, Refiner};
 use crate::rng::Purpose;
 use crate::upper::{Findings, UpperSetup, UpperState};
@@ -52,6 +52,8 @@ pub(crate) struct Evaluated {
     pub(crate) solved: Vec<Solved>,
     /// The best of them before refinement; none if all failed.
     pub(crate) best: Option<usize>,
+    /// The elite, if it was refined and evaluated anew.
+    pub(crate) refined: Option<Solved>,
 }
 
 /// A generation in words.
@@ -173,7 +175,7 @@ impl Scheme for Nested {
                 self.ask_refinement(evaluated, refinement, run);
             }
             Phase::RefineUpper(mut evaluated, mut refinement) => {
-                refinement.judge(answers, &evaluated, run);
+                refinement.judge(answers, &mut evaluated, run);
                 refinement.settle(&mut evaluated, run.elite);
                 self.phase = Phase::Done(evaluated);
             }
@@ -189,6 +191,7 @@ impl Scheme for Nested {
         let (generation, population) = (run.generation, self.upper.population());
         let findings = Findings { generation, population, solved: &evaluated.solved, elite: run.elite.as_ref() };
         self.upper.update(&findings);
+        evaluated.refined.iter().for_each(|elite| self.allocator.notice(elite));
         self.allocator.learn(&evaluated.solved);
         Outlook {
             all_failed: evaluated.solved.iter().all(|s| s.upper.is_failed()),
@@ -209,7 +212,7 @@ impl Scheme for Nested {
         self.allocator.train(generation);
     }
 
-    fn model_summary(&self) -> (Option<f64>, u64) {
+    fn model_summary(&self) -> ModelSummary {
         self.allocator.model_summary()
     }
 
@@ -239,7 +242,7 @@ impl Evaluated {
         for (index, (solved, outcome)) in solved.iter_mut().zip(answers.outcomes).enumerate() {
             solved.judge(spec, outcome, answers.constraints(index));
         }
-        Evaluated { best: best(&solved), solved }
+        Evaluated { best: best(&solved), solved, refined: None }
     }
 }
 
@@ -249,4 +252,29 @@ fn best(solved: &[Solved]) -> Option<usize> {
     let eligible = (0..solved.len()).filter(|&i| solved[i].converged || !anybody);
     let best = eligible.min_by(|&i, &j| order::compare(&solved[i].upper, &solved[j].upper));
     best.filter(|&index| !solved[index].upper.is_failed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_is_chosen_among_those_that_settled() {
+        let task = |value: f64, violation: f64, converged: bool| Solved {
+            x: vec![],
+            y: vec![],
+            upper: Outcome { value, violation },
+            upper_constraints: vec![],
+            lower: Outcome { value: 0.0, violation: 0.0 },
+            converged,
+        };
+        let failed = |converged| Solved { upper: Outcome::FAILED, ..task(0.0, 0.0, converged) };
+        assert_eq!(best(&[task(1.0, 0.0, false), task(3.0, 0.0, true), task(2.0, 0.0, true)]), Some(2));
+        assert_eq!(best(&[task(3.0, 0.0, true), task(-9.0, 1.0, true)]), Some(0), "feasible first");
+        assert_eq!(best(&[task(3.0, 0.0, false), task(2.0, 0.0, false)]), Some(1), "nobody settled");
+        assert_eq!(best(&[task(2.0, 0.0, true), task(2.0, 0.0, true)]), Some(0), "ties by position");
+        assert_eq!(best(&[task(3.0, 0.0, false), failed(true)]), None, "who settled, failed");
+        assert_eq!(best(&[failed(false)]), None);
+        assert_eq!(best(&[]), None);
+    }
 }

@@ -105,9 +105,12 @@ impl Refiner {
 
 impl Refinement {
     /// Takes notice of the upper evaluation; if it failed, the solution stays as it was.
-    pub(crate) fn judge(&mut self, answers: Answers<'_>, evaluated: &Evaluated, run: &RunView<'_>) {
+    pub(crate) fn judge(&mut self, answers: Answers<'_>, evaluated: &mut Evaluated, run: &RunView<'_>) {
         match answers.outcomes.first() {
-            Some(outcome) if !outcome.is_failed() => self.target.judge(run.spec, outcome, answers.constraints(0)),
+            Some(outcome) if !outcome.is_failed() => {
+                self.target.judge(run.spec, outcome, answers.constraints(0));
+                evaluated.refined = (self.origin == Origin::Elite).then(|| self.target.clone());
+            }
             _ => {
                 let before = match self.origin {
                     Origin::Elite => run.elite.as_ref(),
@@ -130,5 +133,129 @@ impl Refinement {
                 evaluated.solved[index] = self.target;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::{Level, LevelSpec, Outcome};
+    use crate::record::LowerSearches;
+    use crate::rng::Streams;
+    use crate::upper::UpperSetup;
+
+    fn solved(x: f64, value: f64) -> Solved {
+        let of = |value| Outcome { value, violation: 0.0 };
+        Solved { x: vec![x], y: vec![x], upper: of(value), upper_constraints: vec![], lower: of(1.0), converged: true }
+    }
+
+    fn spec() -> ProblemSpec {
+        let level = || LevelSpec::boxed(vec![(-1.0, 1.0)]);
+        ProblemSpec::new("scripted", level(), level())
+    }
+
+    /// Calls with a refiner, the run's view and the upper strategy, in a generation with an elite.
+    fn with_run<T>(
+        probability: f64,
+        generation: u64,
+        elite: &mut Option<Solved>,
+        call: impl FnOnce(&mut Refiner, &RunView<'_>, &mut UpperState) -> T,
+    ) -> T {
+        let (spec, streams) = (spec(), Streams::new(3));
+        let mut config = Config::default();
+        config.refine.probability = probability;
+        let sizes = config.check(&spec).unwrap();
+        let start = &mut streams.open(Purpose::Start, 0, 0);
+        let setup = UpperSetup { spec: &spec, config: &config, population: 6, start };
+        let mut upper = UpperState::new(config.upper.kind, setup);
+        let mut refiner = Refiner::new(&spec, &config, &sizes);
+        let (mut batch, mut searches) = (Batch::new(&spec), LowerSearches::default());
+        let run = RunView {
+            spec: &spec,
+            streams,
+            generation,
+            issued: 0,
+            lower_budget_is_spent: false,
+            batch: &mut batch,
+            elite,
+            searches: &mut searches,
+        };
+        call(&mut refiner, &run, &mut upper)
+    }
+
+    /// Where the refined solution comes from.
+    fn chosen(probability: f64, generation: u64, best: Option<f64>, elite: Option<f64>) -> Option<Origin> {
+        let solved_ones: Vec<Solved> = [Some(7.0), best].into_iter().flatten().map(|v| solved(0.1, v)).collect();
+        let evaluated = Evaluated { best: best.map(|_| 1), solved: solved_ones, refined: None };
+        let mut elite = elite.map(|value| solved(0.9, value));
+        with_run(probability, generation, &mut elite, |refiner, run, upper| {
+            refiner.open(&evaluated, run, upper).map(|refinement| refinement.origin)
+        })
+    }
+
+    #[test]
+    fn a_worse_candidate_is_refined_if_the_coin_says_so() {
+        let candidate = Some(Origin::Candidate(1));
+        assert_eq!(chosen(0.0, 1, Some(2.0), Some(1.0)), Some(Origin::Elite));
+        assert_eq!(chosen(1.0, 1, Some(2.0), Some(1.0)), candidate);
+        assert_eq!(chosen(0.0, 1, Some(1.0), Some(1.0)), candidate, "not worse");
+        assert_eq!(chosen(0.0, 1, Some(0.0), Some(1.0)), candidate, "better");
+        assert_eq!(chosen(0.0, 1, Some(2.0), None), candidate, "no elite yet");
+        assert_eq!(chosen(1.0, 1, None, Some(1.0)), Some(Origin::Elite), "nobody else");
+        assert_eq!(chosen(1.0, 1, None, None), None);
+        let heads = (1..=200).filter(|&g| chosen(0.5, g, Some(2.0), Some(1.0)) == candidate).count();
+        assert!((70..=130).contains(&heads), "{heads} of 200");
+    }
+
+    #[test]
+    fn the_refined_answer_is_taken_over_unless_it_is_worse() {
+        for (value, taken) in [(0.5, true), (1.0, true), (1.5, false)] {
+            let mut elite = Some(solved(0.9, 1.0));
+            let refinement = with_run(0.0, 1, &mut elite, |refiner, run, upper| {
+                let mut refinement = refiner.open(&Evaluated::default(), run, upper).unwrap();
+                let mut batch = Batch::new(&spec());
+                batch.start(Level::Lower, 0);
+                refiner.ask(&mut batch);
+                assert!(!batch.is_empty());
+                let outcomes = vec![Outcome { value, violation: 0.0 }; batch.len()];
+                refiner.tell(&batch, Answers::without_constraints(&outcomes));
+                assert_eq!(refiner.improve(&mut refinement), taken);
+                refinement
+            });
+            assert_eq!(refinement.target.y != [0.9], taken);
+            assert_eq!(refinement.target.lower.value, if taken { value } else { 1.0 });
+        }
+    }
+
+    /// The upper evaluation of a refined solution gave `value`, or failed.
+    fn judged(origin: Origin, value: Option<f64>) -> (Evaluated, Option<Solved>) {
+        let mut evaluated = Evaluated { best: Some(0), solved: vec![solved(0.1, 2.0)], refined: None };
+        let mut elite = Some(solved(0.9, 1.0));
+        let mut refinement = Refinement { target: Solved { y: vec![0.5], ..solved(0.4, 3.0) }, origin };
+        let outcome = value.map_or(Outcome::FAILED, |value| Outcome { value, violation: 0.0 });
+        with_run(0.0, 1, &mut elite, |_, run, _| {
+            refinement.judge(Answers::without_constraints(&[outcome]), &mut evaluated, run);
+        });
+        refinement.settle(&mut evaluated, &mut elite);
+        (evaluated, elite)
+    }
+
+    #[test]
+    fn a_refined_solution_goes_where_it_belongs() {
+        // The elite replaces itself, for better or worse, and is remembered as evaluated anew.
+        let (evaluated, elite) = judged(Origin::Elite, Some(5.0));
+        assert_eq!(elite.as_ref().map(|e| (e.x[0], e.upper.value)), Some((0.4, 5.0)));
+        assert_eq!((evaluated.refined, evaluated.solved[0].x[0]), (elite, 0.1));
+        // A candidate replaces itself, and the elite if it is not worse.
+        for (value, elite_x) in [(0.5, 0.4), (1.0, 0.4), (1.5, 0.9)] {
+            let (evaluated, elite) = judged(Origin::Candidate(0), Some(value));
+            assert_eq!((elite.unwrap().x[0], evaluated.solved[0].x[0]), (elite_x, 0.4), "{value}");
+            assert_eq!(evaluated.refined, None);
+        }
+        // A failed evaluation changes nothing.
+        let (evaluated, elite) = judged(Origin::Elite, None);
+        assert_eq!((elite.unwrap().x[0], evaluated.refined), (0.9, None));
+        let (evaluated, elite) = judged(Origin::Candidate(0), None);
+        assert_eq!((elite.unwrap().x[0], evaluated.solved[0].x[0]), (0.9, 0.1));
     }
 }

@@ -3,8 +3,9 @@
 
 use bilevo_core::allocate::{Allocation, Allocator, AllocatorSetup, Contrastive, Random, Sampled};
 use bilevo_core::candidate::{Candidate, Solved};
-use bilevo_core::config::{Config, ContrastiveConfig};
+use bilevo_core::config::{Config, ContrastiveConfig, InputRule, LabelRule, OptimiserRule, WeightsRule};
 use bilevo_core::problem::{LevelSpec, Outcome, ProblemSpec};
+use bilevo_core::record::ModelSummary;
 use bilevo_core::rng::{Purpose, Stream, Streams};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -64,7 +65,7 @@ fn allocate(
 
 fn presets() -> [ContrastiveConfig; 4] {
     // The published pool rule trains rarely; a small network lets it train within a short test.
-    let published = ContrastiveConfig { hidden: 2, pairs_per_weight: 2, ..ContrastiveConfig::published() };
+    let published = ContrastiveConfig { hidden: Some(2), pairs_per_weight: 2, ..ContrastiveConfig::published() };
     let exploring = ContrastiveConfig { explore: 1000, resample_rounds: 3, ..ContrastiveConfig::default() };
     [ContrastiveConfig::default(), ContrastiveConfig::plain_window(), published, exploring]
 }
@@ -96,7 +97,7 @@ fn live(
         assert!(record.accuracy.is_none_or(|a| (0.0..=1.0).contains(&a)), "{record:?}");
         assert!(record.loss.is_none_or(|l| l.is_finite() && l >= 0.0), "{record:?}");
     }
-    assert!(allocator.model_summary().0.is_none_or(|a| (0.0..=1.0).contains(&a)));
+    assert!(allocator.model_summary().accuracy.is_none_or(|a| (0.0..=1.0).contains(&a)));
     allocator
 }
 
@@ -106,7 +107,7 @@ fn odd_pools_are_no_trouble() {
     let infeasible = |violation| Outcome { value: 1.0, violation };
     for config in presets() {
         let equal = live(&config, normal, |_, _| feasible(7.0));
-        assert_eq!(equal.model_summary().0, None, "equal solutions say nothing about a model");
+        assert_eq!(equal.model_summary().accuracy, None, "equal solutions say nothing about a model");
         live(&config, |_| [0.5, -0.5], |number, _| feasible(number as f64));
         live(&config, |_| [0.5, -0.5], |_, _| feasible(1.0));
         live(&config, normal, |_, x| infeasible(1.0 + x[0].abs()));
@@ -114,7 +115,7 @@ fn odd_pools_are_no_trouble() {
         live(&config, normal, |_, x| infeasible(f64::MAX * x[0].abs().clamp(0.1, 1.0)));
         live(&config, normal, |number, x| if number % 3 == 0 { Outcome::FAILED } else { feasible(x[0]) });
         let failed = live(&config, normal, |_, _| Outcome::FAILED);
-        assert_eq!(failed.model_summary(), (None, 0), "nothing to learn from");
+        assert_eq!(failed.model_summary(), ModelSummary::default(), "nothing to learn from");
         live(&config, normal, |number, x| if number > 40 { Outcome::FAILED } else { feasible(x[0]) });
     }
 }
@@ -132,8 +133,10 @@ fn scales_do_not_matter() {
     // With standardised inputs the model is as good at any scale.
     for scale in [1e-300, 1.0, 1e300] {
         let sample = |s: &mut Stream| [scale * (s.uniform() - 0.5), scale * (s.uniform() - 0.5)];
-        let accuracy =
-            live(&ContrastiveConfig::default(), sample, |_, x| feasible(x[0] / scale)).model_summary().0.unwrap();
+        let accuracy = live(&ContrastiveConfig::default(), sample, |_, x| feasible(x[0] / scale))
+            .model_summary()
+            .accuracy
+            .unwrap();
         assert!(accuracy > 0.85, "{accuracy} at {scale}");
     }
 }
@@ -198,16 +201,157 @@ fn exploration_takes_the_last_places_only() {
 fn published_trains_when_pairs_are_ten_times_the_weights_and_starts_anew() {
     let mut allocator = allocator(&ContrastiveConfig::published());
     let mut stream = stream(4);
-    // 2+3 variables and 32 hidden units make 234 weights: 49 * 48 is the first product >= 2340.
+    // 2+3 variables and as many hidden units make 45 weights: 22 * 21 is the first product >= 450.
     for training in 1..=3 {
-        for seen in 1..=49 {
+        for seen in 1..=22 {
             let x = [stream.normal(), stream.normal()];
             allocator.learn(&[solved(&x, feasible(x[1]))]);
-            assert_eq!(allocator.training_due(), seen == 49, "after {seen}");
+            assert_eq!(allocator.training_due(), seen == 22, "after {seen}");
         }
         allocator.train(training);
-        assert_eq!(allocator.model_summary().1, training);
+        assert_eq!(allocator.model_summary().trainings, training);
     }
+}
+
+#[test]
+fn elites_evaluated_anew_fill_the_pool_only_where_asked_for() {
+    for (learn_refined, due_after) in [(true, 11), (false, 22)] {
+        let mut allocator = allocator(&ContrastiveConfig { learn_refined, ..ContrastiveConfig::published() });
+        let mut stream = stream(4);
+        let due = (1..).find(|_| {
+            let x = [stream.normal(), stream.normal()];
+            allocator.notice(&solved(&[0.0, 0.0], feasible(-9.0)));
+            allocator.learn(&[solved(&x, feasible(x[1]))]);
+            allocator.training_due()
+        });
+        assert_eq!(due, Some(due_after));
+    }
+}
+
+/// Indices of eight fixed candidates, best score first; the scores alone decide.
+fn order_of(allocator: &mut Contrastive) -> Vec<usize> {
+    let points = [[0.3, 0.9], [-1.2, 0.4], [0.8, -0.7], [-0.1, -1.5], [1.6, 0.2], [0.5, 1.1], [-0.6, 0.6], [2.0, -2.0]];
+    let candidates: Vec<Candidate> = points.iter().map(|&x| candidate(x)).collect();
+    let sampled = Sampled { candidates: &candidates, population: POPULATION, round: 9 };
+    match allocator.allocate(&sampled, &mut stream(0)) {
+        Allocation::Run(run) => run,
+        Allocation::Resample => panic!("not after so many rounds"),
+    }
+}
+
+/// The best candidates of [`order_of`], and the losses, after one and after two trainings on pools
+/// of 22 in which x0, times `scale`, decides.
+fn twice_trained(config: &ContrastiveConfig, scale: f64) -> [(Vec<usize>, f64); 2] {
+    let mut allocator = allocator(config);
+    let mut stream = stream(5);
+    [1, 2].map(|training| {
+        let points = (0..22).map(|_| [stream.normal(), stream.normal()]);
+        let results: Vec<Solved> =
+            points.map(|x| solved(&[scale * x[0], scale * x[1]], feasible(x[0] + 0.5 * x[1]))).collect();
+        allocator.learn(&results);
+        assert!(allocator.training_due());
+        allocator.train(training);
+        (order_of(&mut allocator), allocator.model_record().unwrap().loss.unwrap())
+    })
+}
+
+#[test]
+fn carried_weights_go_on_and_fresh_ones_start_anew() {
+    // So small a rate that a training changes nothing: what differs is where it starts.
+    let config = |weights| ContrastiveConfig { weights, learning_rate: 1e-9, ..ContrastiveConfig::published() };
+    let [first, second] = twice_trained(&config(WeightsRule::Carried), 1.0);
+    assert_eq!(first.0, second.0, "the same network still");
+    let [other, fresh] = twice_trained(&config(WeightsRule::Fresh), 1.0);
+    assert_eq!(first, other);
+    assert_ne!(fresh.0, other.0);
+}
+
+#[test]
+fn a_carried_optimiser_remembers_and_a_fresh_one_does_not() {
+    let config = |optimiser| ContrastiveConfig { optimiser, epochs: 20, ..ContrastiveConfig::published() };
+    let carried = twice_trained(&config(OptimiserRule::Carried), 1.0);
+    let fresh = twice_trained(&config(OptimiserRule::Fresh), 1.0);
+    assert_eq!(carried[0], fresh[0], "nothing to remember in the first training");
+    assert_ne!(carried[1].1, fresh[1].1);
+}
+
+#[test]
+fn raw_inputs_feel_their_scale_and_standardised_ones_do_not() {
+    let losses = |inputs| {
+        let config = ContrastiveConfig { inputs, ..ContrastiveConfig::published() };
+        [1.0, 1024.0].map(|scale| twice_trained(&config, scale)[0].1)
+    };
+    let [one, other] = losses(InputRule::Standardised);
+    assert!((one - other).abs() < 1e-9, "{one} {other}");
+    let [one, other] = losses(InputRule::Raw);
+    assert!((one - other).abs() > 1e-3, "{one} {other}");
+    // Units at work: what was learnt about small numbers holds for them, not for large ones.
+    let config = ContrastiveConfig { inputs: InputRule::Standardised, ..ContrastiveConfig::published() };
+    let small = twice_trained(&config, 1.0)[1].0.clone();
+    assert_eq!(small[..2], [1, 3], "the smallest sums x0 + x1 / 2 first");
+}
+
+#[test]
+fn labels_follow_selection_or_the_objective_alone() {
+    // A small x0 has the better F, but only a large one is feasible.
+    let outcome = |x: &[f64]| Outcome { value: x[0], violation: (-x[0]).max(0.0) };
+    for (labels, best) in [(LabelRule::Order, [0.1, 0.2, 0.3]), (LabelRule::Objective, [-0.4, -0.3, -0.2])] {
+        let config = ContrastiveConfig { labels, epochs: 400, ..ContrastiveConfig::plain_window() };
+        let mut allocator = allocator(&config);
+        let results: Vec<Solved> =
+            (0..32).map(|k| f64::from(k) / 16.0 - 1.0).map(|x| solved(&[x, 0.0], outcome(&[x, 0.0]))).collect();
+        allocator.learn(&results);
+        allocator.train(1);
+        let offered = [-0.4, -0.3, -0.2, -0.1, 0.1, 0.2, 0.3, 0.4].map(|x| candidate([x, 0.0]));
+        let sampled = Sampled { candidates: &offered, population: POPULATION, round: 9 };
+        let Allocation::Run(run) = allocator.allocate(&sampled, &mut stream(0)) else {
+            panic!("not after so many rounds")
+        };
+        let mut chosen: Vec<f64> = run.iter().take(3).map(|&i| offered[i].x[0]).collect();
+        chosen.sort_by(f64::total_cmp);
+        assert_eq!(chosen, best, "{labels:?}");
+    }
+}
+
+#[test]
+fn candidates_must_beat_the_best_of_the_last_population() {
+    let config = ContrastiveConfig::plain_window();
+    let mut allocator = taught(&config);
+    let last = [-1.0, -0.5, 0.5, 1.5].map(|x0| solved(&[x0, 0.0], feasible(x0)));
+    allocator.learn(&last);
+    let first_round = |from: f64| -> Allocation {
+        let candidates: Vec<Candidate> = (0..POPULATION).map(|k| candidate([from + 0.1 * k as f64, 0.0])).collect();
+        allocator
+            .clone()
+            .allocate(&Sampled { candidates: &candidates, population: POPULATION, round: 0 }, &mut stream(1))
+    };
+    assert_eq!(first_round(0.2), Allocation::Resample, "better than the worst of them is not enough");
+    assert_eq!(first_round(-1.5), Allocation::Run(vec![0, 1, 2, 3]));
+}
+
+#[test]
+fn the_paper_s_accuracy_is_over_the_pairs_of_a_whole_pool() {
+    let mut allocator = allocator(&ContrastiveConfig::published());
+    let mut stream = stream(6);
+    let mut pool = |allocator: &mut Contrastive, sign: f64| {
+        // Generation by generation: within each all are equal, so only pairs across them say anything.
+        for generation in 0..11 {
+            let x0 = stream.normal();
+            let two: Vec<Solved> = (0..2).map(|_| solved(&[x0, stream.normal()], feasible(sign * x0))).collect();
+            allocator.learn(&two);
+            assert_eq!(allocator.training_due(), generation == 10);
+        }
+    };
+    pool(&mut allocator, 1.0);
+    assert_eq!(allocator.model_summary().accuracy_across, None, "no model was there to be judged");
+    allocator.train(1);
+    pool(&mut allocator, 1.0);
+    let summary = allocator.model_summary();
+    assert!(summary.accuracy.is_none() && summary.accuracy_across.unwrap() > 0.85, "{summary:?}");
+    allocator.train(2);
+    pool(&mut allocator, -1.0);
+    let both = allocator.model_summary().accuracy_across.unwrap();
+    assert!((both - 0.5).abs() < 0.2, "{both}: one model right, the next one wrong");
 }
 
 #[test]
@@ -222,7 +366,7 @@ fn a_window_trains_from_its_first_full_share_on_in_every_generation() {
             allocator.train(seen);
         }
     }
-    assert_eq!(allocator.model_summary().1, 45);
+    assert_eq!(allocator.model_summary().trainings, 45);
 }
 
 #[test]
@@ -247,7 +391,7 @@ fn accuracy_is_judged_before_training() {
     let again = allocator.model_record().unwrap().accuracy.unwrap();
     assert!(right > 0.85 && wrong < 0.15 && again > 0.85, "{right} {wrong} {again}");
     // Equal numbers of pairs each time.
-    let mean = allocator.model_summary().0.unwrap();
+    let mean = allocator.model_summary().accuracy.unwrap();
     assert!((mean - (right + wrong + again) / 3.0).abs() < 1e-12);
 }
 

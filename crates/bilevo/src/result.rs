@@ -71,8 +71,11 @@ pub struct RunResult {
     pub solved: Option<bool>,
     /// Whether it was found within the tolerances of this run; null if none is known or wanted.
     pub target_met: Option<bool>,
-    /// Mean accuracy of the ranking model; null without one.
+    /// Mean accuracy of the ranking model on pairs of one generation; null without one.
     pub model_accuracy: Option<f64>,
+    /// The same on pairs across generations, as the paper measures it.
+    #[serde(default)]
+    pub model_accuracy_across: Option<f64>,
     /// Trainings of the ranking model.
     pub trainings: u64,
     /// How the run ended.
@@ -129,8 +132,9 @@ impl RunResult {
             accuracy: summary.accuracy,
             solved: summary.solved,
             target_met: summary.target_met,
-            model_accuracy: summary.model_accuracy,
-            trainings: summary.trainings,
+            model_accuracy: summary.model.accuracy,
+            model_accuracy_across: summary.model.accuracy_across,
+            trainings: summary.model.trainings,
             stop,
             generations: summary.generations,
             seconds: 0.0,

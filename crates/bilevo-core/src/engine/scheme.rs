@@ -10,7 +10,7 @@ use crate::jq;
 use crate::lower::SearchStreams;
 use crate::nested;
 use crate::problem::{Level, ProblemSpec};
-use crate::record::{LowerSearches, ModelRecord, StopReason};
+use crate::record::{LowerSearches, ModelRecord, ModelSummary, StopReason};
 use crate::rng::{Purpose, Stream, Streams};
 use crate::settings::{settings, words};
 
@@ -132,9 +132,9 @@ pub trait Scheme {
     /// Does the training that is due.
     fn train(&mut self, _generation: u64) {}
 
-    /// Mean accuracy of a ranking model over the run, and the number of trainings.
-    fn model_summary(&self) -> (Option<f64>, u64) {
-        (None, 0)
+    /// The ranking model over the run.
+    fn model_summary(&self) -> ModelSummary {
+        ModelSummary::default()
     }
 
     /// How the search stands.

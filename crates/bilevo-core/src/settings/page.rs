@@ -72,8 +72,10 @@ fn variants() -> String {
             let _ = writeln!(text, "| `{}` | {} |", method.name(), changed.join(", "));
         }
     }
-    text + "\nThe variants of the other bases change the same on top of their base; in addition `cr-motea` has \
-            `refine.max_generations=6` and `cr-boc` has `upper.recall=1`.\n"
+    text + "\nThe variants of the other bases change the same on top of their base; in addition \
+            `cr-motea` and `motea-random-recall` have `refine.max_generations=6`, every variant of `boc` that recalls \
+            the elite has `upper.recall=1`, and the published variants of the two TLEA have \
+            `lower.transfer_window=3`.\n"
 }
 
 /// Settings in use that differ between two configs, as `path=value`.

@@ -4,9 +4,9 @@
 //! distribution down to the lower searches, and moves towards the best solved candidates.
 //!
 //! *Recall*: every so many generations (`upper.recall`) the elite joins the parents, if it is better
-//! than all of them. It applies to generations in which candidates were skipped: a small generation
-//! may wander off from an elite it once found, a full one has parents enough. Recall costs no
-//! evaluation.
+//! than all of them. Under an allocator that skips candidates it applies to the generations in which
+//! some were skipped: a small generation may wander off from an elite it once found, a full one has
+//! parents enough. Recall costs no evaluation.
 //!
 //! Randomness: `Purpose::Start` once, `Purpose::Sample` for every sampling round.
 //! Source: He et al., 2018 (BL-CMA-ES), upper level.
@@ -33,25 +33,19 @@ settings! {
     /// feasible, objective and violation are mixed).
     constraint_rule: ConstraintRule = ConstraintRule::FeasibleFirst, |_| words(ConstraintRule::ALL),
         if "scheme.kind = nested" |c| c.scheme.kind == SchemeKind::Nested;
-    /// Every so many generations the elite joins the parents, at no cost; 0 = never. In the nested
-    /// scheme only if candidates were skipped in that generation.
-    recall: usize = 0, |_| whole(0, 1_000_000),
-        if "an allocator that skips candidates, or scheme.kind = joint_quadratic" |c| may_recall(c);
+    /// Every so many generations the elite joins the parents, at no cost; 0 = never. Under an allocator
+    /// that skips candidates only in generations in which some were skipped.
+    recall: usize = 0, |_| whole(0, 1_000_000);
 }
 
 fn is_used(config: &Config) -> bool {
     config.scheme.kind != SchemeKind::Nested || config.upper.kind == UpperKind::JointCma
 }
 
-fn may_recall(config: &Config) -> bool {
-    config.allocator.kind != AllocatorKind::All || config.scheme.kind == SchemeKind::JointQuadratic
-}
-
 /// What it learns from a generation, in words.
 fn update(config: &Config) -> String {
     let recall = match config.joint_cma.recall {
         0 => String::new(),
-        _ if !may_recall(config) => String::new(),
         1 => " The elite joins them.".into(),
         every => format!(" The elite joins them every {every} generations."),
     };
@@ -67,6 +61,8 @@ pub struct JointCma {
     upper_dim: usize,
     constraint_rule: ConstraintRule,
     recall: u64,
+    /// Whether full generations recall it too.
+    recall_always: bool,
     #[serde(skip)]
     scratch: Scratch,
 }
@@ -92,6 +88,7 @@ impl JointCma {
             bounds,
             constraint_rule: config.joint_cma.constraint_rule,
             recall: config.joint_cma.recall as u64,
+            recall_always: config.allocator.kind == AllocatorKind::All,
             scratch: Scratch::default(),
         }
     }
@@ -112,7 +109,7 @@ impl JointCma {
     /// Whether the elite may join the parents of this generation.
     fn recalls(&self, findings: &Findings<'_>) -> bool {
         let skipped = findings.solved.len() < findings.population;
-        skipped && self.recall > 0 && findings.generation.is_multiple_of(self.recall)
+        (skipped || self.recall_always) && self.recall > 0 && findings.generation.is_multiple_of(self.recall)
     }
 }
 
@@ -168,10 +165,15 @@ mod tests {
     const WIDTHS: [f64; 4] = [1.0, 100.0, 2.0, 4.0];
 
     fn upper(widths: [f64; 4], recall: usize) -> JointCma {
+        recalling(widths, recall, AllocatorKind::Random)
+    }
+
+    fn recalling(widths: [f64; 4], recall: usize, allocator: AllocatorKind) -> JointCma {
         let level = |widths: &[f64]| LevelSpec::boxed(widths.iter().map(|&w| (0.0, w)).collect());
         let spec = ProblemSpec::new("boxes", level(&widths[..1]), level(&widths[1..]));
         let mut config = Config::default();
         config.joint_cma.recall = recall;
+        config.allocator.kind = allocator;
         JointCma::new(UpperSetup { spec: &spec, config: &config, population: 8, start: &mut stream(0) })
     }
 
@@ -234,6 +236,9 @@ mod tests {
         assert_eq!(parents(&upper, 8, 2, &good), [0.2, 0.1], "nobody was skipped");
         assert_eq!(parents(&upper, 8, 3, &solved(0.9, 1.0)), [0.2, 0.1], "no better than the best parent");
         assert_eq!(parents(&self::upper(WIDTHS, 0), 8, 3, &good), [0.2, 0.1], "never asked for");
+        let always = recalling(WIDTHS, 4, AllocatorKind::All);
+        assert_eq!(parents(&always, 8, 2, &good), [0.9, 0.2, 0.1], "nobody is ever skipped");
+        assert_eq!(parents(&always, 7, 2, &good), [0.2, 0.1], "another generation");
     }
 
     #[test]

@@ -1,7 +1,11 @@
 //! The settings of contrastive ranking and its presets.
 
 use crate::allocate::AllocatorKind;
-use crate::settings::{choice, number, settings, whole, words};
+use crate::engine::SchemeKind;
+use crate::order;
+use crate::problem::Outcome;
+use crate::settings::{choice, flag, number, settings, whole, words};
+use std::cmp::Ordering;
 
 choice! {
     /// Which evaluated solutions the ranking model learns from.
@@ -21,6 +25,36 @@ choice! {
         Fresh,
         /// The weights of the previous training (as published).
         Carried,
+    }
+}
+
+choice! {
+    /// What Adam remembers at the start of a training that goes on from carried weights.
+    pub enum OptimiserRule {
+        /// Its moments at the end of the previous training.
+        Carried,
+        /// Nothing: a new optimiser for every training (as published, in our reading).
+        Fresh,
+    }
+}
+
+choice! {
+    /// Which of two solutions counts as the better one.
+    pub enum LabelRule {
+        /// The one that selection prefers: feasible first, then the smaller F.
+        Order,
+        /// The one with the smaller F, feasible or not (as published).
+        Objective,
+    }
+}
+
+impl LabelRule {
+    /// `Less` means better.
+    pub fn compare(self, a: &Outcome, b: &Outcome) -> Ordering {
+        match self {
+            LabelRule::Order => order::compare(a, b),
+            LabelRule::Objective => a.value.total_cmp(&b.value),
+        }
     }
 }
 
@@ -62,8 +96,9 @@ settings! {
     resample_rounds: usize = 1, |_| whole(0, 1000);
     /// Places among the searched candidates that go to random ones instead of the best ranked.
     explore: usize = 1, |_| whole(0, 1000);
-    /// Hidden units of the ranking network.
-    hidden: usize = 32, |_| whole(1, 4096);
+    /// Hidden units of the ranking network; as many as both levels have variables if null (as
+    /// published, in our reading).
+    hidden: Option<usize> = Some(32), |_| whole(1, 4096);
     /// Epochs of one training.
     epochs: usize = 100, |_| whole(1, 1_000_000);
     /// Learning rate of Adam.
@@ -84,6 +119,16 @@ settings! {
     inputs: InputRule = InputRule::Standardised, |_| words(InputRule::ALL);
     /// Start of a training: `fresh` random weights, or `carried` over (as published).
     weights: WeightsRule = WeightsRule::Fresh, |_| words(WeightsRule::ALL);
+    /// What Adam starts such a training with: its memory of the one before (`carried`), or nothing
+    /// (`fresh`).
+    optimiser: OptimiserRule = OptimiserRule::Carried, |_| words(OptimiserRule::ALL),
+        if "allocator.weights = carried" |c| c.contrastive.weights == WeightsRule::Carried;
+    /// Which of two solutions is the better one: by the `order` of selection, feasible first, or by
+    /// the `objective` F alone (as published).
+    labels: LabelRule = LabelRule::Order, |_| words(LabelRule::ALL);
+    /// Elites that a refinement evaluated anew join the pool too (as published).
+    learn_refined: bool = false, |_| flag(),
+        if "scheme.kind = nested" |c| c.scheme.kind == SchemeKind::Nested;
 }
 
 impl ContrastiveConfig {
@@ -92,12 +137,17 @@ impl ContrastiveConfig {
         ContrastiveConfig { share: ShareRule::Fixed, explore: 0, ..Self::default() }
     }
 
-    /// The allocator as the paper's text has it.
+    /// The allocator in our reading of the paper: all that is printed, and of what is left open
+    /// (units, memory of the optimiser, scale of the inputs) what fits its figures best.
     pub fn published() -> Self {
         ContrastiveConfig {
+            hidden: None,
             pool: PoolRule::Accumulate,
             inputs: InputRule::Raw,
             weights: WeightsRule::Carried,
+            optimiser: OptimiserRule::Fresh,
+            labels: LabelRule::Objective,
+            learn_refined: true,
             ..Self::plain_window()
         }
     }

@@ -11,6 +11,7 @@
 //! generations the budget pays for.
 
 use super::ShareRule;
+use crate::allocate::{Rounding, kept};
 use crate::config::Config;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +29,7 @@ const MEMORY: f64 = 60.0;
 pub struct Share {
     rule: ShareRule,
     fixed: f64,
+    rounding: Rounding,
     max: f64,
     min: f64,
     /// Correct and all pairs, fading.
@@ -43,6 +45,7 @@ impl Share {
         Share {
             rule: config.contrastive.share,
             fixed: config.allocator.keep,
+            rounding: config.allocator.rounding,
             max: config.contrastive.keep_max,
             min: config.contrastive.keep_min,
             correct: 0.0,
@@ -57,6 +60,15 @@ impl Share {
         self.correct = fading * self.correct + correct;
         self.pairs = fading * self.pairs + pairs;
         self.tested += pairs;
+    }
+
+    /// Number of candidates to search out of `population`.
+    pub fn keep(&self, population: usize) -> usize {
+        let rounding = match self.rule {
+            ShareRule::Fixed => self.rounding,
+            ShareRule::Adaptive => Rounding::Nearest,
+        };
+        kept(self.value(), population, rounding)
     }
 
     /// Share of the candidates to search.
@@ -112,10 +124,12 @@ mod tests {
 
     #[test]
     fn a_fixed_share_stays() {
-        let config = Config { contrastive: ContrastiveConfig::published(), ..Config::default() };
+        let mut config = Config { contrastive: ContrastiveConfig::published(), ..Config::default() };
         let mut share = Share::new(&config);
-        assert_eq!(share.value(), 0.5);
+        assert_eq!((share.value(), share.keep(7)), (0.5, 4));
         share.observe(0.0, 100.0);
         assert_eq!(share.value(), 0.5);
+        config.allocator.rounding = Rounding::Down;
+        assert_eq!(Share::new(&config).keep(7), 3);
     }
 }
