@@ -12,6 +12,7 @@ mod commands;
 mod generate;
 mod links;
 mod markdown;
+mod mutants;
 mod python;
 mod shell;
 mod steps;
@@ -29,6 +30,7 @@ cargo xtask bench --list              the names of the sections
 cargo xtask wheel                     the Python package: a wheel, and an sdist that builds offline
 cargo xtask package                   proves that crates, wheel, sdist and guide can be published
 cargo xtask generate [--check]        the pages of the guide that are made from the code
+cargo xtask mutants [ARGUMENT]...     which faults in the search the tests find (hours; --shard 0/12 for a part)
 
 With CI set in the environment `test` installs what is missing and leaves nothing out.
 Otherwise an optional part that is absent (the browser) is named as not run.";
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         ["wheel"] => archives::wheel(),
         ["package"] => archives::package(),
         ["generate", rest @ ..] => generate::run(rest),
+        ["mutants", rest @ ..] => mutants::run(rest),
         ["help" | "--help" | "-h"] => {
             println!("{HELP}");
             Ok(true)

@@ -53,6 +53,11 @@ pub(crate) fn exists(program: &str) -> bool {
     Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
 
+/// Whether cargo knows a subcommand.
+pub(crate) fn exists_as_cargo_subcommand(name: &str) -> bool {
+    output(&mut cargo(&[name, "--version"])).is_ok_and(|o| o.code == Some(0))
+}
+
 /// Installs packages of the distribution: only on a build machine, where CI is set.
 pub(crate) fn install_packages(packages: &[&str]) -> Result<(), String> {
     let apt = |args: &[&str]| {

@@ -2,16 +2,19 @@
 //!
 //! [`study`] is the list of comparisons, one entry each; [`published`] the paper's tables.
 //! [`compared`] looks up and tests the runs of a comparison once; [`layout`] is the paper's table,
-//! [`against`] sets the published figures beside ours, `figures` draws them, [`report()`] puts
+//! [`against`] sets the published figures beside ours, [`controls`] what the model brings beside what
+//! comes without it, [`readings`] what the paper's text may mean, `figures` draws them, [`report()`] puts
 //! everything together and [`folder`] keeps it. Nothing outside this folder knows about it.
 
 pub mod against;
 pub mod compared;
+pub mod controls;
 mod differences;
 mod figures;
 pub mod folder;
 pub mod layout;
 pub mod published;
+pub mod readings;
 mod report;
 pub mod study;
 

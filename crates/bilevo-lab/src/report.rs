@@ -27,8 +27,8 @@ pub struct Report {
     pub lead: String,
     /// Cards at the top of the page.
     pub tiles: Vec<Tile>,
-    /// The table below them.
-    pub summary: Option<Table>,
+    /// The tables below them, each with a name for its file.
+    pub summary: Vec<(String, Table)>,
     /// Convergence curves.
     pub curves: Vec<Curves>,
     /// Bar charts by what they show.
@@ -132,8 +132,7 @@ impl Report {
     /// The page or a figure cannot be made.
     pub fn files(&self) -> Result<Vec<ReportFile>, ReportError> {
         let mut files = vec![(PAGE.to_string(), self.html()?.into_bytes())];
-        let summary = self.summary.iter().map(|table| ("summary", table));
-        for (name, table) in summary.chain(self.tables.iter().map(|(name, table)| (name.as_str(), table))) {
+        for (name, table) in self.summary.iter().chain(&self.tables) {
             let mut add = |name: &str, table: &Table, format: Format| {
                 files.push((format!("tables/{name}.{}", format.extension()), table.write(format).into_bytes()));
             };

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 /// A study in which the versions with contrastive ranking are cheaper.
 fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
-    for task in study::tasks(COMPARISONS, 7).unwrap() {
+    for task in study::tasks(COMPARISONS, 1, 7).unwrap() {
         let mut row = row(&task.id.method, &task.id.problem, task.id.seed);
         let (cr, seed) = (task.id.method.starts_with("cr-"), task.id.seed);
         row.result.model_accuracy = row.result.model_accuracy.filter(|_| cr);

@@ -23,7 +23,7 @@ fn study_page(rows: &[Row], comparisons: &[Comparison]) -> String {
 }
 
 fn study_rows(parts: &[Part], runs: u64) -> Vec<Row> {
-    let tasks = study::tasks(&study::comparisons(parts), runs).unwrap();
+    let tasks = study::tasks(&study::comparisons(parts), 1, runs).unwrap();
     tasks.iter().map(|task| row(&task.id.method, &task.id.problem, task.id.seed)).collect()
 }
 

@@ -29,6 +29,9 @@ pub(crate) struct Args {
     /// Runs of every method on every problem
     #[arg(long, short, value_name = "N", default_value_t = 21, allow_negative_numbers = true)]
     runs: u64,
+    /// Seed of the first run; the others follow
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    first_seed: u64,
     /// Only these parts, separated by commas
     #[arg(long, value_enum, value_name = "PARTS", value_delimiter = ',')]
     only: Vec<PartArg>,
@@ -53,7 +56,11 @@ enum PartArg {
     Ablation,
     /// Gold mining and decision making
     Applications,
-    /// What the paper does not have: its text to the letter, the steps from there, controls
+    /// What the ranking model brings: the same methods without it
+    Controls,
+    /// What the paper's text may mean
+    Readings,
+    /// What else the paper does not have: the steps from it to our default, capped lower searches
     Beyond,
 }
 
@@ -64,6 +71,8 @@ impl PartArg {
             PartArg::Tp => Part::Tp,
             PartArg::Ablation => Part::Ablation,
             PartArg::Applications => Part::Applications,
+            PartArg::Controls => Part::Controls,
+            PartArg::Readings => Part::Readings,
             PartArg::Beyond => Part::Beyond,
         }
     }
@@ -72,9 +81,9 @@ impl PartArg {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let chosen: Vec<Part> = args.only.iter().map(|p| p.meant()).collect();
     let comparisons = study::comparisons(if chosen.is_empty() { &Part::ALL } else { &chosen });
-    let tasks = study::tasks(&comparisons, args.runs)?;
+    let tasks = study::tasks(&comparisons, args.first_seed, args.runs)?;
     let path = args.store.clone().unwrap_or_else(|| args.out.join("study.db"));
-    let contents = Contents::new(&comparisons, args.runs);
+    let contents = Contents::new(&comparisons, args.first_seed, args.runs);
     contents.check(&args.out)?;
     if Contents::owns(&args.out, &path) {
         bail!("`{}` is a place for files of the study\nhint: give another store", path.display());
@@ -106,8 +115,8 @@ fn present(args: &Args, contents: Contents, comparisons: &[Comparison], rows: &[
     let report = paper::report(comparisons, rows, &super::command_line())?;
     let files = contents.write(&report, &args.out)?;
     let mut out = output::stdout();
-    if let Some(summary) = &report.summary {
-        out.write_all(summary.write(TableFormat::Text).as_bytes())?;
+    for (_, table) in &report.summary {
+        writeln!(out, "{}", table.write(TableFormat::Text))?;
     }
     out.flush()?;
     let page = args.out.join(bilevo_lab::report::PAGE);

@@ -118,6 +118,17 @@ impl<'g> Compared<'g> {
         mean(self.of(method).filter_map(|line| line.saving))
     }
 
+    /// Runs of a method that solved their problem, and all that could be judged.
+    pub fn solved(&self, method: &str) -> (usize, usize) {
+        let judged = self.of(method).filter_map(|line| Some((line.group.solved()?, line.group.rows.len())));
+        judged.fold((0, 0), |(a, b), (solved, runs)| (a + solved, b + runs))
+    }
+
+    /// Mean over the problems of what the runs of a method have.
+    pub fn average(&self, method: &str, value: fn(&Group<'_>) -> Option<f64>) -> Option<f64> {
+        mean(self.of(method).filter_map(|line| value(line.group)))
+    }
+
     /// Marks of a method against the reference over all problems, in one measure.
     pub fn tally(&self, method: &str, measure: Measure) -> Tally {
         let place = Measure::ALL.iter().position(|m| *m == measure);

@@ -18,8 +18,8 @@ pub(super) fn savings(compared: &Compared<'_>) -> Option<Bars> {
     })
 }
 
-/// Accuracy of the ranking model of the reference by problem; none if it has no model, or if the
-/// comparison is no published pair. The paper gives numbers for its CR-TLEA-CMA-ES on four SMD
+/// Accuracy of the ranking model of the reference by problem, on pairs across generations as in the
+/// paper; none if it has no model, or if the comparison is no published pair. The paper gives numbers for its CR-TLEA-CMA-ES on four SMD
 /// problems.
 pub(super) fn model_accuracy(compared: &Compared<'_>) -> Option<Bars> {
     let comparison = &compared.comparison;
@@ -28,9 +28,9 @@ pub(super) fn model_accuracy(compared: &Compared<'_>) -> Option<Bars> {
     }
     let with_numbers = comparison.reference == "cr-tlea-cma-es";
     let published = |p: &str| if with_numbers { published::model_accuracy(p) } else { None };
-    let values = bars(compared, published, |line| line.group.model_accuracy());
+    let values = bars(compared, published, |line| line.group.model_accuracy_across());
     values.iter().any(|bar| bar.measured.is_some()).then(|| Bars {
-        title: format!("Model accuracy of {}, {}", comparison.reference, comparison.on.name),
+        title: format!("Model accuracy of {} across generations, {}", comparison.reference, comparison.on.name),
         values,
         line: Some((published::MODEL_ACCURACY_ON_MOST, "0.8: published for most problems".into())),
         unit: Unit::Share,

@@ -32,6 +32,9 @@ pub struct Contents {
     study: String,
     /// The parts.
     parts: BTreeSet<Part>,
+    /// The first seed.
+    #[serde(default = "first_seed")]
+    first_seed: u64,
     /// Runs of every method on every problem.
     runs: u64,
     /// Version of bilevo.
@@ -78,10 +81,11 @@ pub enum FolderError {
 
 impl Contents {
     /// The contents of a study of some comparisons, without files yet.
-    pub fn new(comparisons: &[Comparison], runs: u64) -> Contents {
+    pub fn new(comparisons: &[Comparison], first_seed: u64, runs: u64) -> Contents {
         Contents {
             study: "the published study, measured again".into(),
             parts: comparisons.iter().map(|c| c.part).collect(),
+            first_seed,
             runs,
             version: bilevo::VERSION.into(),
             complete: false,
@@ -98,11 +102,12 @@ impl Contents {
 
     fn words(&self) -> String {
         let parts: Vec<&str> = self.parts.iter().map(|part| part.name()).collect();
-        format!("{} with {} runs each", parts.join(", "), self.runs)
+        let seeds = if self.first_seed == 1 { String::new() } else { format!(" from seed {}", self.first_seed) };
+        format!("{} with {} runs each{seeds}", parts.join(", "), self.runs)
     }
 
     fn includes(&self, other: &Contents) -> bool {
-        self.parts.is_superset(&other.parts) && self.runs >= other.runs
+        self.parts.is_superset(&other.parts) && self.first_seed == other.first_seed && self.runs >= other.runs
     }
 
     /// Whether this study may be written into a folder; to be asked before it is run, too.
@@ -166,6 +171,11 @@ impl Contents {
             writeln!(out)
         })
     }
+}
+
+/// The first seed of lists that do not name it.
+fn first_seed() -> u64 {
+    1
 }
 
 fn gone(error: std::io::Error) -> std::io::Result<()> {

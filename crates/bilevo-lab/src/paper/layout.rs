@@ -1,10 +1,11 @@
 //! The table in the layout of the paper: medians of the runs, marks against a reference, savings.
 //!
 //! A mark stands on every line but the reference's, as in the paper: `+` says that the reference
-//! (the version with contrastive ranking) is significantly better in that column. Two columns are
-//! ours: how many runs solved the problem at both levels, and the accuracy of the ranking model.
+//! (the version with contrastive ranking) is significantly better in that column. Three columns are
+//! ours: how many runs solved the problem at both levels, and the accuracy of the ranking model, on
+//! pairs of one generation and across generations.
 
-use super::compared::{Compared, Line, mean};
+use super::compared::{Compared, Line};
 use crate::stats::SIGNIFICANCE;
 use crate::tables::groups::{self, Measure};
 use crate::tables::{Cell, Table};
@@ -12,7 +13,8 @@ use crate::tables::{Cell, Table};
 /// The table; lines of methods that were not run are left out.
 pub fn table(compared: &Compared<'_>) -> Table {
     let [first, second] = groups::value_titles(compared.shown().map(|line| line.group));
-    let columns = ["Problem", "Method", first, second, "FEs_u", "FEs_l", "FEs_t", "R_rs %", "Solved", "Model accuracy"];
+    let columns =
+        ["Problem", "Method", first, second, "FEs_u", "FEs_l", "FEs_t", "R_rs %", "Solved", "Model accuracy", "across"];
     let mut table = Table::new(compared.comparison.title, 2, &columns);
     table.rows = compared.shown().map(cells).collect();
     if !table.is_empty() {
@@ -28,7 +30,7 @@ fn note(compared: &Compared<'_>) -> String {
     let runs = if low == high { format!("{low}") } else { format!("{low} to {high}") };
     let (reference, base) = (compared.comparison.reference, compared.comparison.base);
     let mut note = format!(
-        "Medians of {runs} runs; accuracies below 1E-06 are shown, and tested, as 1E-06. Marks as in the paper, by a rank-sum test at {SIGNIFICANCE}: + {reference} is significantly better than the method beside the mark, ≈ no significant difference, − {reference} is significantly worse. R_rs: saving of FEs_t against {base}."
+        "Medians of {runs} runs; accuracies below 1E-06 are shown, and tested, as 1E-06. Marks as in the paper, by a rank-sum test at {SIGNIFICANCE}: + {reference} is significantly better than the method beside the mark, ≈ no significant difference, − {reference} is significantly worse. R_rs: saving of FEs_t against {base}. Model accuracy: share of correctly ordered pairs of new solutions of one generation, and, as the paper has it, across generations."
     );
     if compared.shown().any(|line| line.too_few_runs) {
         note.push_str(" With so few runs no difference can be significant, so there are no marks.");
@@ -43,6 +45,7 @@ fn cells(line: &Line<'_>) -> Vec<Cell> {
     cells.push(Cell::fixed(line.saving, 1));
     cells.push(Cell::new(line.group.solved_text()));
     cells.push(Cell::fixed(line.group.model_accuracy(), 3));
+    cells.push(Cell::fixed(line.group.model_accuracy_across(), 3));
     cells
 }
 
@@ -57,9 +60,9 @@ fn closing_line(compared: &Compared<'_>, method: &str) -> Option<Vec<Cell>> {
     let or_nothing =
         |value: Option<f64>, decimals| value.map_or_else(Cell::default, |v| Cell::fixed(Some(v), decimals));
     cells.push(or_nothing(compared.average_saving(method), 1));
-    let judged = compared.of(method).filter_map(|line| Some((line.group.solved()?, line.group.rows.len())));
-    let (solved, runs) = judged.fold((0, 0), |(a, b), (s, r)| (a + s, b + r));
+    let (solved, runs) = compared.solved(method);
     cells.push(Cell::new(if runs > 0 { format!("{solved}/{runs}") } else { String::new() }));
-    cells.push(or_nothing(mean(compared.of(method).filter_map(|line| line.group.model_accuracy())), 3));
+    cells.push(or_nothing(compared.average(method, |runs| runs.model_accuracy()), 3));
+    cells.push(or_nothing(compared.average(method, |runs| runs.model_accuracy_across()), 3));
     Some(cells)
 }

@@ -3,7 +3,7 @@
 use super::against::{self, Finding};
 use super::compared::Compared;
 use super::study::Comparison;
-use super::{DIFFERENCES, figures, layout};
+use super::{DIFFERENCES, controls, figures, layout, readings};
 use crate::figures::bars::Bars;
 use crate::figures::convergence::Panel;
 use crate::report::{self, Charts, Curves, Remarks, Report, ReportError, Tile};
@@ -31,7 +31,7 @@ pub fn report(comparisons: &[Comparison], rows: &[Row], command: &str) -> Result
         title: "The published study, measured again".into(),
         lead: report::lead(rows, &groups),
         tiles: all.iter().filter_map(tile).collect(),
-        summary: against::summary(&all),
+        summary: summaries(&all),
         curves: curves.collect(),
         charts: charts(&all),
         tables: all.iter().flat_map(tables).collect(),
@@ -39,6 +39,13 @@ pub fn report(comparisons: &[Comparison], rows: &[Row], command: &str) -> Result
         remarks: Remarks { title: "Where we differ and why", paragraphs: DIFFERENCES },
         facts,
     })
+}
+
+/// The tables at the top of the page, and what is printed: conclusions, controls, readings.
+fn summaries(all: &[Compared<'_>]) -> Vec<(String, Table)> {
+    let tables =
+        [("summary", against::summary(all)), ("controls", controls::table(all)), ("readings", readings::table(all))];
+    tables.into_iter().filter_map(|(name, table)| Some((name.to_string(), table?))).collect()
 }
 
 fn parts(comparisons: &[Comparison]) -> String {
@@ -80,7 +87,7 @@ fn charts(all: &[Compared<'_>]) -> Vec<Charts> {
         Charts {
             id: "models",
             title: "Model accuracy",
-            words: "Share of correctly ordered pairs of new solutions, judged before the model was trained on them; mean over the runs.",
+            words: "Share of correctly ordered pairs of a pool of new solutions, judged before any model was trained on them; mean over the runs. As in the paper, the pairs are taken across generations; those within one generation are harder, and stand beside these in the tables.",
             charts: draw("model-accuracy", figures::model_accuracy),
         },
     ];

@@ -1,9 +1,9 @@
 //! The study as a list of comparisons: what is run, what is tested against what, and which published
 //! figures stand beside it. A further comparison is one more entry of [`COMPARISONS`].
 //!
-//! Beside the paper's own tables there are some that it lacks: its text taken to the letter (the
-//! `-published` preset), the steps from there to our default, a control that caps lower searches
-//! without any model, and `decision-making` with its misprint corrected.
+//! Beside the paper's own tables there are some that it lacks: controls that have all of our default
+//! but its model, readings of the paper's text, the steps from there to our default, a control that
+//! caps lower searches, what decides on gold mining, and `decision-making` with its misprint corrected.
 
 use crate::grid::{Grid, GridError, Task};
 use serde::{Deserialize, Serialize};
@@ -21,13 +21,18 @@ pub enum Part {
     Ablation,
     /// Gold mining and decision making.
     Applications,
-    /// What the paper does not have: its text to the letter, the steps from there, controls.
+    /// What the ranking model brings: the same methods without it.
+    Controls,
+    /// What the paper's text may mean.
+    Readings,
+    /// What else the paper does not have: the steps from it to our default, capped lower searches.
     Beyond,
 }
 
 impl Part {
     /// Every part.
-    pub const ALL: [Part; 5] = [Part::Smd, Part::Tp, Part::Ablation, Part::Applications, Part::Beyond];
+    pub const ALL: [Part; 7] =
+        [Part::Smd, Part::Tp, Part::Ablation, Part::Applications, Part::Controls, Part::Readings, Part::Beyond];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -36,6 +41,8 @@ impl Part {
             Part::Tp => "tp",
             Part::Ablation => "ablation",
             Part::Applications => "applications",
+            Part::Controls => "controls",
+            Part::Readings => "readings",
             Part::Beyond => "beyond",
         }
     }
@@ -50,7 +57,8 @@ pub struct Comparison {
     pub part: Part,
     /// Caption.
     pub title: &'static str,
-    /// Methods, in the order of the lines.
+    /// Methods, in the order of the lines; with changed settings behind the name, by path, as in
+    /// `cr-boc upper.recall=4`. The method as it is must be in the same comparison then.
     pub methods: &'static [&'static str],
     /// What the others are tested against.
     pub reference: &'static str,
@@ -180,10 +188,58 @@ pub const COMPARISONS: &[Comparison] = &[
         on: Problems { name: "SMD1–12, against v2", ..SMD },
         published_as: Some("cr-tlea-cma-es"),
     },
+    CONTROLS_BL_CMA_ES,
+    CONTROLS_TLEA_CMA_ES,
     Comparison {
-        id: "literal-bl-cma-es",
-        part: Part::Beyond,
-        title: "cr-bl-cma-es-published against bl-cma-es, SMD1–12 (the text to the letter)",
+        id: "controls-tp-tlea-cma-es",
+        title: "Controls of cr-tlea-cma-es, TP1–10",
+        on: TP,
+        ..CONTROLS_TLEA_CMA_ES
+    },
+    Comparison {
+        id: "controls-tlea-de",
+        title: "Controls of cr-tlea-de, SMD1–12",
+        methods: &[
+            "tlea-de",
+            "tlea-de-recall",
+            "tlea-de-random",
+            "tlea-de-random-recall",
+            "tlea-de-random-recall upper.recall=1",
+            "cr-tlea-de upper.recall=1",
+            "cr-tlea-de",
+        ],
+        reference: "cr-tlea-de",
+        base: "tlea-de",
+        ..CONTROLS_BL_CMA_ES
+    },
+    Comparison {
+        id: "controls-motea",
+        title: "Controls of cr-motea, SMD1–12",
+        methods: &[
+            "motea",
+            "motea-recall",
+            "motea-random",
+            "motea-random-recall",
+            "motea-random-recall upper.recall=1",
+            "cr-motea upper.recall=1",
+            "cr-motea",
+        ],
+        reference: "cr-motea",
+        base: "motea",
+        ..CONTROLS_BL_CMA_ES
+    },
+    Comparison {
+        id: "controls-boc",
+        title: "Controls of cr-boc, SMD1–12",
+        methods: &["boc", "boc-recall", "boc-random", "boc-random-recall", "cr-boc upper.recall=4", "cr-boc"],
+        reference: "cr-boc",
+        base: "boc",
+        ..CONTROLS_BL_CMA_ES
+    },
+    Comparison {
+        id: "published-bl-cma-es",
+        part: Part::Readings,
+        title: "cr-bl-cma-es-published against bl-cma-es, SMD1–12 (our reading of the paper)",
         methods: &["bl-cma-es", "cr-bl-cma-es-published"],
         reference: "cr-bl-cma-es-published",
         base: "bl-cma-es",
@@ -191,9 +247,9 @@ pub const COMPARISONS: &[Comparison] = &[
         published_as: Some("cr-bl-cma-es"),
     },
     Comparison {
-        id: "literal-tlea-cma-es",
-        part: Part::Beyond,
-        title: "cr-tlea-cma-es-published against tlea-cma-es, SMD1–12 (the text to the letter)",
+        id: "published-tlea-cma-es",
+        part: Part::Readings,
+        title: "cr-tlea-cma-es-published against tlea-cma-es, SMD1–12 (our reading of the paper)",
         methods: &["tlea-cma-es", "cr-tlea-cma-es-published"],
         reference: "cr-tlea-cma-es-published",
         base: "tlea-cma-es",
@@ -201,10 +257,20 @@ pub const COMPARISONS: &[Comparison] = &[
         published_as: Some("cr-tlea-cma-es"),
     },
     Comparison {
+        id: super::readings::ID,
+        part: Part::Readings,
+        title: "Readings of the paper, SMD1–12",
+        methods: &super::readings::METHODS,
+        reference: "cr-bl-cma-es-published",
+        base: "bl-cma-es",
+        on: SMD,
+        published_as: None,
+    },
+    Comparison {
         id: "ingredients-bl-cma-es",
         part: Part::Beyond,
-        title: "Ingredients of cr-bl-cma-es, SMD1–12: published, inputs standardised, plain window, all",
-        methods: &["cr-bl-cma-es-published", "cr-bl-cma-es-standardised", "cr-bl-cma-es-plain-window", "cr-bl-cma-es"],
+        title: "Ingredients of cr-bl-cma-es, SMD1–12: published, plain window, all",
+        methods: &["cr-bl-cma-es-published", "cr-bl-cma-es-plain-window", "cr-bl-cma-es"],
         reference: "cr-bl-cma-es",
         base: "bl-cma-es",
         on: SMD,
@@ -213,13 +279,8 @@ pub const COMPARISONS: &[Comparison] = &[
     Comparison {
         id: "ingredients-tlea-cma-es",
         part: Part::Beyond,
-        title: "Ingredients of cr-tlea-cma-es, SMD1–12: published, inputs standardised, plain window, all",
-        methods: &[
-            "cr-tlea-cma-es-published",
-            "cr-tlea-cma-es-standardised",
-            "cr-tlea-cma-es-plain-window",
-            "cr-tlea-cma-es",
-        ],
+        title: "Ingredients of cr-tlea-cma-es, SMD1–12: published, plain window, all",
+        methods: &["cr-tlea-cma-es-published", "cr-tlea-cma-es-plain-window", "cr-tlea-cma-es"],
         reference: "cr-tlea-cma-es",
         base: "tlea-cma-es",
         on: SMD,
@@ -246,6 +307,25 @@ pub const COMPARISONS: &[Comparison] = &[
         published_as: Some("cr-tlea-cma-es"),
     },
     Comparison {
+        id: "gold-mining-standstill",
+        part: Part::Applications,
+        title: "Gold mining: what the rule for a standstill decides",
+        methods: &[
+            "tlea-cma-es",
+            "tlea-cma-es stop.upper_window=140",
+            "cr-tlea-cma-es-published",
+            "cr-tlea-cma-es-published stop.standstill=generations",
+            "tlea-cma-es-random",
+            "tlea-cma-es-random allocator.rounding=down stop.standstill=generations",
+            "cr-tlea-cma-es",
+            "cr-tlea-cma-es stop.standstill=generations",
+        ],
+        reference: "cr-tlea-cma-es",
+        base: "tlea-cma-es",
+        on: Problems { name: "gold mining", names: &["gold-mining"], dims: None },
+        published_as: None,
+    },
+    Comparison {
         id: "corrected-tlea-cma-es",
         part: Part::Applications,
         title: "cr-tlea-cma-es against tlea-cma-es, decision-making (misprint corrected)",
@@ -257,19 +337,57 @@ pub const COMPARISONS: &[Comparison] = &[
     },
 ];
 
+const CONTROLS_BL_CMA_ES: Comparison = Comparison {
+    id: "controls-bl-cma-es",
+    part: Part::Controls,
+    title: "Controls of cr-bl-cma-es, SMD1–12",
+    methods: &[
+        "bl-cma-es",
+        "bl-cma-es-recall",
+        "bl-cma-es-random",
+        "bl-cma-es-random-recall",
+        "bl-cma-es-random-recall upper.recall=1",
+        "cr-bl-cma-es upper.recall=1",
+        "cr-bl-cma-es",
+    ],
+    reference: "cr-bl-cma-es",
+    base: "bl-cma-es",
+    on: SMD,
+    published_as: None,
+};
+
+const CONTROLS_TLEA_CMA_ES: Comparison = Comparison {
+    id: "controls-tlea-cma-es",
+    title: "Controls of cr-tlea-cma-es, SMD1–12",
+    methods: &[
+        "tlea-cma-es",
+        "tlea-cma-es-recall",
+        "tlea-cma-es-random",
+        "tlea-cma-es-random-recall",
+        "tlea-cma-es-random-recall upper.recall=1",
+        "cr-tlea-cma-es upper.recall=1",
+        "cr-tlea-cma-es",
+    ],
+    reference: "cr-tlea-cma-es",
+    base: "tlea-cma-es",
+    ..CONTROLS_BL_CMA_ES
+};
+
 /// The comparisons of some parts.
 pub fn comparisons(parts: &[Part]) -> Vec<Comparison> {
     COMPARISONS.iter().filter(|c| parts.contains(&c.part)).copied().collect()
 }
 
-/// The runs of some comparisons, each once, seeds 1 to `runs`, seed by seed.
+/// The runs of some comparisons, each once, `runs` seeds from the first one on, seed by seed.
 ///
 /// # Errors
 /// No runs, or more than anybody can wait for.
-pub fn tasks(comparisons: &[Comparison], runs: u64) -> Result<Vec<Task>, GridError> {
+pub fn tasks(comparisons: &[Comparison], first_seed: u64, runs: u64) -> Result<Vec<Task>, GridError> {
     let mut tasks = Vec::new();
     for comparison in comparisons {
-        tasks.extend(comparison.grid(runs).tasks()?);
+        for method in comparison.all_methods() {
+            tasks.extend(comparison.grid(method, first_seed, runs).tasks()?);
+        }
     }
     let mut seen = BTreeSet::new();
     tasks.retain(|task| seen.insert(task.id.clone()));
@@ -284,10 +402,13 @@ impl Comparison {
         listed.iter().copied().chain(others.into_iter().filter(|other| !listed.contains(other)))
     }
 
-    fn grid(&self, runs: u64) -> Grid {
-        let mut grid = Grid::new(self.all_methods(), self.on.names.iter().copied());
+    fn grid(&self, method: &str, first_seed: u64, runs: u64) -> Grid {
+        let mut words = method.split(' ');
+        let mut grid = Grid::new(words.next(), self.on.names.iter().copied());
+        let setting = |word: &str| word.split_once('=').map(|(path, value)| (path.into(), value.into()));
+        grid.settings = vec![words.filter_map(setting).collect()];
         grid.dims = self.on.dims.into_iter().collect();
-        grid.runs = runs;
+        (grid.first_seed, grid.runs) = (first_seed, runs);
         grid
     }
 }
@@ -295,14 +416,19 @@ impl Comparison {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::paper::published;
+    use crate::paper::{published, readings};
 
     #[test]
     fn the_whole_study_is_there_once() {
-        let tasks = tasks(&comparisons(&Part::ALL), 1).unwrap();
-        // Ten methods of the pairs, two ablations, two literal presets with two steps each and two
-        // caps on SMD; a pair on TP and on three applications.
-        assert_eq!(tasks.len(), 20 * 12 + 2 * 10 + 2 * 3);
+        let tasks = tasks(&comparisons(&Part::ALL), 1, 1).unwrap();
+        // Ten methods of the pairs, an ablation, two readings with a step each and two caps on SMD; a
+        // pair on TP and on three applications.
+        let paper = 17 * 12 + 2 * 10 + 2 * 3;
+        // Three controls of five bases, two more for four of them and one for the fifth on SMD, five on
+        // TP; further readings on SMD; six further rules on gold mining.
+        let controls = (3 * 5 + 2 * 4 + 1) * 12 + 5 * 10;
+        let readings = (readings::METHODS.len() - 1) * 12;
+        assert_eq!(tasks.len(), paper + controls + readings + 6);
         assert_eq!(comparisons(&Part::ALL), COMPARISONS);
     }
 
@@ -320,10 +446,23 @@ mod tests {
     }
 
     #[test]
+    fn changed_settings_stand_as_labels_have_them_beside_the_method_as_it_is() {
+        for comparison in COMPARISONS {
+            for method in comparison.methods.iter().filter(|m| m.contains(' ')) {
+                let plain = method.split(' ').next().unwrap();
+                assert!(comparison.all_methods().any(|m| m == plain), "{}: {method}", comparison.id);
+                let task = comparison.grid(method, 1, 1).tasks().unwrap().remove(0);
+                assert_eq!(format!("{} {}", task.id.method, task.id.settings), *method);
+            }
+        }
+    }
+
+    #[test]
     fn tasks_come_seed_by_seed_and_in_the_published_sizes() {
-        let tasks = tasks(&comparisons(&[Part::Smd, Part::Tp]), 2).unwrap();
+        let tasks = tasks(&comparisons(&[Part::Smd, Part::Tp]), 7, 2).unwrap();
         assert_eq!(tasks.len(), 2 * (10 * 12 + 2 * 10));
         assert!(tasks.is_sorted_by_key(|t| t.id.seed));
+        assert_eq!((tasks[0].id.seed, tasks[tasks.len() - 1].id.seed), (7, 8));
         for (problem, dims) in [("smd1", (2, 3)), ("tp4", (2, 3)), ("tp9", (5, 5)), ("tp10", (10, 10))] {
             let own = tasks.iter().filter(|t| t.id.problem == problem);
             assert!(own.clone().count() > 0);
@@ -333,7 +472,7 @@ mod tests {
 
     #[test]
     fn a_part_brings_what_it_is_compared_with() {
-        let tasks = tasks(&comparisons(&[Part::Ablation]), 1).unwrap();
+        let tasks = tasks(&comparisons(&[Part::Ablation]), 1, 1).unwrap();
         assert!(tasks.iter().any(|t| t.id.method == "tlea-cma-es"));
         assert!(tasks.iter().all(|t| t.id.problem.starts_with("smd")));
     }

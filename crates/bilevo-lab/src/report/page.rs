@@ -11,7 +11,7 @@ use std::fmt::Write;
 #[template(path = "report.html")]
 struct Page<'a> {
     report: &'a Report,
-    summary: Option<String>,
+    summary: Vec<String>,
     curve_groups: Vec<CurveGroup<'a>>,
     problems: Vec<&'a str>,
     charts: Vec<ChartGroup>,
@@ -85,7 +85,7 @@ pub(super) fn write(report: &Report) -> Result<String, ReportError> {
     }
     let page = Page {
         report,
-        summary: report.summary.as_ref().map(table).transpose()?,
+        summary: report.summary.iter().map(|(_, t)| table(t)).collect::<Result<_, _>>()?,
         problems: problems(&report.curves),
         curve_groups,
         charts: charts.collect(),

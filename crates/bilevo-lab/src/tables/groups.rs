@@ -113,7 +113,16 @@ impl Group<'_> {
 
     /// Mean accuracy of the ranking model over the runs that have one.
     pub fn model_accuracy(&self) -> Option<f64> {
-        let values: Vec<f64> = self.rows.iter().filter_map(|r| r.result.model_accuracy).collect();
+        self.mean_of(|r| r.result.model_accuracy)
+    }
+
+    /// The same on pairs across generations.
+    pub fn model_accuracy_across(&self) -> Option<f64> {
+        self.mean_of(|r| r.result.model_accuracy_across)
+    }
+
+    fn mean_of(&self, value: fn(&Row) -> Option<f64>) -> Option<f64> {
+        let values: Vec<f64> = self.rows.iter().filter_map(|r| value(r)).collect();
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     }
 }

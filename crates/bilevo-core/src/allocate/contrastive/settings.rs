@@ -63,7 +63,7 @@ choice! {
     pub enum InputRule {
         /// Mean 0 and deviation 1 over the pool.
         Standardised,
-        /// As they are (as published).
+        /// As they are.
         Raw,
     }
 }
@@ -115,7 +115,7 @@ settings! {
     /// Pairs for each weight that make a training due.
     pairs_per_weight: usize = 10, |_| whole(1, 1_000_000),
         if "allocator.pool = accumulate" |c| c.contrastive.pool == PoolRule::Accumulate;
-    /// Units of the inputs: `standardised` over the pool, or `raw` (as published).
+    /// Units of the inputs: `standardised` over the pool, or `raw`.
     inputs: InputRule = InputRule::Standardised, |_| words(InputRule::ALL);
     /// Start of a training: `fresh` random weights, or `carried` over (as published).
     weights: WeightsRule = WeightsRule::Fresh, |_| words(WeightsRule::ALL);
@@ -126,7 +126,7 @@ settings! {
     /// Which of two solutions is the better one: by the `order` of selection, feasible first, or by
     /// the `objective` F alone (as published).
     labels: LabelRule = LabelRule::Order, |_| words(LabelRule::ALL);
-    /// Elites that a refinement evaluated anew join the pool too (as published).
+    /// Elites that a refinement evaluated anew join the pool too, each once (as published).
     learn_refined: bool = false, |_| flag(),
         if "scheme.kind = nested" |c| c.scheme.kind == SchemeKind::Nested;
 }
@@ -143,7 +143,6 @@ impl ContrastiveConfig {
         ContrastiveConfig {
             hidden: None,
             pool: PoolRule::Accumulate,
-            inputs: InputRule::Raw,
             weights: WeightsRule::Carried,
             optimiser: OptimiserRule::Fresh,
             labels: LabelRule::Objective,

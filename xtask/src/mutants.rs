@@ -1,0 +1,55 @@
+//! `cargo xtask mutants`: small faults put into the search, one at a time; which of them do the tests of
+//! `bilevo-core` find?
+//!
+//! A whole run takes hours, so it is no part of `cargo xtask test`; `--shard 0/12` looks at every
+//! twelfth fault, and anything else that cargo-mutants takes is handed on.
+
+use crate::shell::{cargo, exists_as_cargo_subcommand};
+use std::process::Command;
+
+/// What is examined: the parts that decide what a run does.
+const PARTS: [&str; 7] = ["engine", "nested", "allocate", "lower", "upper", "stop", "order"];
+
+/// Runs cargo-mutants; false if a fault was missed.
+pub(crate) fn run(args: &[&str]) -> Result<bool, String> {
+    if !exists_as_cargo_subcommand("mutants") {
+        return Err("cargo-mutants is not installed\nhint: cargo install cargo-mutants --locked".into());
+    }
+    let status = command(args).status().map_err(|e| format!("cargo-mutants could not be started: {e}"))?;
+    match status.code() {
+        Some(0) => Ok(true),
+        // Missed faults, or faults that made a test endless: both are named by the program.
+        Some(2 | 3) => Ok(false),
+        code => Err(format!("cargo-mutants ended with {code:?}")),
+    }
+}
+
+fn command(args: &[&str]) -> Command {
+    let mut command = cargo(&["mutants", "--package", "bilevo-core", "--jobs", "1", "--timeout", "120"]);
+    command.args(["--cap-lints", "true", "--output", "target/mutants"]);
+    for part in PARTS {
+        let path = format!("crates/bilevo-core/src/{part}");
+        command.args(["--file", &format!("{path}.rs"), "--file", &format!("{path}/**")]);
+    }
+    // Every fault is a build: compiling quickly matters more than running quickly.
+    command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_DEBUG", "false");
+    if exists_as_cargo_subcommand("nextest") {
+        command.args(["--test-tool", "nextest"]);
+    }
+    command.args(args);
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_is_there_and_further_arguments_are_handed_on() {
+        for part in PARTS {
+            assert!(crate::root().join(format!("crates/bilevo-core/src/{part}.rs")).is_file(), "{part}");
+        }
+        let args: Vec<String> = command(&["--list"]).get_args().map(|a| a.to_string_lossy().into_owned()).collect();
+        assert_eq!(args.last().map(String::as_str), Some("--list"));
+    }
+}
