@@ -259,7 +259,12 @@ fn twice_trained(config: &ContrastiveConfig, scale: f64) -> [(Vec<usize>, f64); 
 #[test]
 fn carried_weights_go_on_and_fresh_ones_start_anew() {
     // So small a rate that a training changes nothing: what differs is where it starts.
-    let config = |weights| ContrastiveConfig { weights, learning_rate: 1e-9, ..ContrastiveConfig::published() };
+    let config = |weights| ContrastiveConfig {
+        weights,
+        inputs: InputRule::Raw,
+        learning_rate: 1e-9,
+        ..ContrastiveConfig::published()
+    };
     let [first, second] = twice_trained(&config(WeightsRule::Carried), 1.0);
     assert_eq!(first.0, second.0, "the same network still");
     let [other, fresh] = twice_trained(&config(WeightsRule::Fresh), 1.0);

@@ -33,7 +33,7 @@ const GOLDEN: [(&str, u64); 14] = [
     ("cr-boc", 0xf6114ebec0698a55),
     ("tlea-cma-es-random", 0x6677de1a7cc3ab7c),
     ("tlea-cma-es-random-recall", 0xcab1d201f50a4fd6),
-    ("cr-tlea-cma-es-published", 0xd83b14d90f663adb),
+    ("cr-tlea-cma-es-published", 0x0582e6fac6a60aee),
     ("cr-bl-cma-es-plain-window", 0x41c2aa4df77e1c7b),
 ];
 
