@@ -87,7 +87,7 @@ fn charts(all: &[Compared<'_>]) -> Vec<Charts> {
         Charts {
             id: "models",
             title: "Model accuracy",
-            words: "Share of correctly ordered pairs of a pool of new solutions, judged before any model was trained on them; mean over the runs. As in the paper, the pairs are taken across generations; those within one generation are harder, and stand beside these in the tables.",
+            words: "Share of correctly ordered pairs of a pool of new solutions, judged before any model was trained on them; mean over the runs. As in the paper, the pairs are taken across generations; the accuracy within one generation, which is what the model is used for, stands beside it in the tables.",
             charts: draw("model-accuracy", figures::model_accuracy),
         },
     ];

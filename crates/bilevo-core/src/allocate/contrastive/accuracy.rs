@@ -2,7 +2,8 @@
 //!
 //! *Within a generation*: the pairs of one generation's new solutions. *Across generations*: a model
 //! sits an [`Exam`], all pairs of the next pool of new solutions, which spans several generations, as
-//! the paper measures it. Pairs of one generation are harder: their members lie close together.
+//! the paper measures it. The first is what the model is used for. The second asks more of it, since the
+//! search moves on meanwhile, and less, since solutions of different generations differ more.
 
 use super::{LabelRule, Model, Seen};
 use crate::problem::Outcome;
