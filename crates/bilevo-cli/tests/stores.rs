@@ -169,7 +169,7 @@ fn a_folder_holds_one_study_and_says_which() {
     done(path, &reproduce(&["--runs", "3", "--only", "applications"]));
     assert_eq!((&contents()["runs"], &contents()["complete"]), (&json!(3), &json!(true)));
     let page = fs::read_to_string(study.join("report.html")).unwrap();
-    assert!(page.contains("Parts of the study") && page.contains("18 runs of 2 methods"), "it is said on the page");
+    assert!(page.contains("Parts of the study") && page.contains("36 runs of 8 methods"), "it is said on the page");
 }
 
 #[test]

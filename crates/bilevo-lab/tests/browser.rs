@@ -23,6 +23,7 @@ fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
     for task in study::tasks(COMPARISONS, 1, 7).unwrap() {
         let mut row = row(&task.id.method, &task.id.problem, task.id.seed);
+        row.result.id.settings = task.id.settings.clone();
         let (cr, seed) = (task.id.method.starts_with("cr-"), task.id.seed);
         row.result.model_accuracy = row.result.model_accuracy.filter(|_| cr);
         let cost = if cr { 700 } else { 1000 } + 10 * seed;

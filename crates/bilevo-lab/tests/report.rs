@@ -3,6 +3,7 @@
 
 mod common;
 
+use bilevo_lab::grid::Task;
 use bilevo_lab::paper;
 use bilevo_lab::paper::study::{self, COMPARISONS, Comparison, Part};
 use bilevo_lab::report::{general, is_report};
@@ -24,7 +25,12 @@ fn study_page(rows: &[Row], comparisons: &[Comparison]) -> String {
 
 fn study_rows(parts: &[Part], runs: u64) -> Vec<Row> {
     let tasks = study::tasks(&study::comparisons(parts), 1, runs).unwrap();
-    tasks.iter().map(|task| row(&task.id.method, &task.id.problem, task.id.seed)).collect()
+    let run = |task: &Task| {
+        let mut row = row(&task.id.method, &task.id.problem, task.id.seed);
+        row.result.id.settings = task.id.settings.clone();
+        row
+    };
+    tasks.iter().map(run).collect()
 }
 
 /// Every opening tag is closed in order; void elements and the text of scripts left aside.
