@@ -1,6 +1,6 @@
 """What a run looks like: the picture of the README.
 
-    python examples/python/picture.py docs/src/pictures/toll.svg
+    python examples/python/picture.py docs/src/pictures/toll.png
 
 The toll of the README, whose two levels have one variable each, so that everything fits on a page. Left,
 every point that was evaluated; right, the leader's income over the run. Needs matplotlib.
@@ -25,12 +25,12 @@ def income(x: Any, y: Any) -> Any:
 
 
 def annoyance(x: Any, y: Any) -> Any:
-    return (y[0] - 8 + x[0]) ** 2 + 0.1 * y[0]
+    return (y[0] - 8 + x[0]) ** 2
 
 
 def response(toll: Any) -> Any:
     """What the drivers do, by hand."""
-    return np.maximum(7.95 - toll, 0.0)
+    return np.maximum(8.0 - toll, 0.0)
 
 
 def evaluated(method: str) -> tuple[bilevo.Result, dict[str, Any]]:
@@ -51,7 +51,7 @@ def evaluated(method: str) -> tuple[bilevo.Result, dict[str, Any]]:
 def draw(path: str, method: str = "auto") -> None:
     result, points = evaluated(method)
     assert result.x is not None and result.y is not None
-    plt.rcParams.update({"svg.hashsalt": "bilevo", "svg.fonttype": "none", "font.size": 9})
+    plt.rcParams.update({"font.size": 9})
     figure, (plane, curve) = plt.subplots(1, 2, figsize=(9, 3.6), width_ratios=(1.4, 1), layout="constrained")
 
     tolls = np.linspace(0, 10, 101)
@@ -66,10 +66,10 @@ def draw(path: str, method: str = "auto") -> None:
 
     toll, trips, order = points["upper"].T
     curve.plot(order, toll * trips, "x", markersize=5, color="tab:red")
-    curve.axhline(7.95**2 / 4, color="tab:orange", linewidth=1, label="the best possible")
+    curve.axhline(16, color="tab:orange", linewidth=1, label="the best possible")
     curve.set(xlabel="evaluations of both levels", ylabel="income at upper evaluations")
     curve.legend(loc="lower right", fontsize=8)
-    figure.savefig(path, metadata={"Date": None})
+    figure.savefig(path, dpi=130)
     print(f"{path}: {len(points['upper'])} upper and {len(points['lower'])} lower evaluations, toll {result.x[0]:.3f}")
 
 

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import runpy
+import subprocess
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -45,6 +46,14 @@ def test_two_methods_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert "saved" in printed and "%" in printed and out.stat().st_size > 10_000
 
 
+def test_the_picture_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    printed = run_script("picture.py", monkeypatch, str(tmp_path / "toll.png"))
+    found = re.search(r"(\d+) upper and (\d+) lower evaluations, toll (\d+\.\d+)", printed)
+    assert found and 0 < int(found[1]) < int(found[2]) and abs(float(found[3]) - 4) < 0.05
+    assert (tmp_path / "toll.png").stat().st_size > 10_000
+
+
 def test_a_support_vector_machine_tuned(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("sklearn")
     printed = run_script("tune_svr.py", monkeypatch, "--budget", "2", "--workers", "1")
@@ -77,6 +86,24 @@ def test_the_code_of_the_notebook_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 def fences(path: Path) -> list[tuple[str, str]]:
     """The fenced blocks of a page: language and text."""
     return re.findall(r"^```([^\n]*)\n(.*?)^```$", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def test_the_file_of_the_readme(program: str, tmp_path: Path) -> None:
+    blocks = fences(ROOT / "README.md")
+    at = next(index for index, (language, _) in enumerate(blocks) if language == "toml")
+    (tmp_path / "toll.toml").write_text(blocks[at][1], encoding="utf-8")
+    command = next(line for line in blocks[at + 1][1].splitlines() if line.startswith("bilevo solve"))
+    assert blocks[at + 2][0] == "text"
+    solved = [program, *command.split()[1:]]
+    printed = subprocess.run(solved, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    for line in blocks[at + 2][1].splitlines():
+        name, _, shown = line.strip().partition(" ")
+        real = next(words for words in printed.splitlines() if words.split()[:1] == [name]).strip()
+        if name == "audit":
+            assert real.startswith(line.strip())
+        else:
+            number = float(real.split()[1].strip("[]"))
+            assert number == pytest.approx(float(shown.strip(" []")), abs=0.05)
 
 
 @pytest.mark.parametrize("page", ["docs/src/python.md", "docs/src/cluster.md", "README.md"])

@@ -25,7 +25,7 @@ def test_a_thousand_runs_do_not_grow_the_process() -> None:
         return toll_trips(x, y)
 
     def one(seed: int) -> None:
-        method = ("cr-bl-cma-es", "tlea-de")[seed % 2]
+        method = ("cr-bl-cma-es", "tlea-de", "auto")[seed % 3]
         if seed % 10 == 0:
             opt = bilevo.Optimizer("smd1", method=method, seed=seed, budget=20)
             opt.ask()

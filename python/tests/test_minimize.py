@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import Any
 
@@ -141,6 +142,27 @@ def test_time_is_limited() -> None:
 
     result = solve_toll(f=slow, time_limit=0.1)
     assert result.status == "time_limit" and 0.1 <= result.seconds < 2
+
+
+def test_other_threads_run_while_the_engine_works() -> None:
+    done = threading.Event()
+    ticks: list[float] = []
+
+    def tick() -> None:
+        while not done.wait(0.001):
+            ticks.append(time.perf_counter())
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    settings = {"stop.target": "off", "stop.upper_window": 10**6}
+    start = time.perf_counter()
+    bilevo.minimize("smd1", method="bl-cma-es", seed=1, budget=10_000, settings=settings)
+    end = time.perf_counter()
+    done.set()
+    thread.join()
+    inside = [start, *(at for at in ticks if start < at < end), end]
+    # An engine that kept the interpreter to itself would leave one gap as long as the run.
+    assert max(later - earlier for earlier, later in zip(inside, inside[1:])) < 0.5 * (end - start)
 
 
 def test_a_drawn_seed_is_kept_and_repeats_the_run() -> None:

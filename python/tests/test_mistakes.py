@@ -150,6 +150,13 @@ def unaligned(values: Any) -> Any:
     return np.frombuffer(b"x" + values.tobytes(), dtype=np.uint8)[1:].view(np.float64)
 
 
+def packed(values: Any) -> Any:
+    """Records of nine bytes, so that the values are not whole steps apart."""
+    records = np.zeros(len(values), dtype=[("value", "f8"), ("mark", "u1")])
+    records["value"] = values
+    return records
+
+
 @pytest.mark.parametrize(
     "form",
     [
@@ -182,6 +189,8 @@ def test_numbers_of_other_types(kind: Any) -> None:
         lambda v: v[:, None],
         lambda v: list(v),
         lambda v: np.stack([v, v], axis=1)[:, 0],
+        lambda v: v[::-1].copy()[::-1],
+        lambda v: packed(v)["value"],
         lambda v: np.ma.masked_array(v),
         lambda v: np.asfortranarray(v[:, None]),
         lambda v: unaligned(v),

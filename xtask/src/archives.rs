@@ -12,6 +12,15 @@ const CRATES: [&str; 5] = ["bilevo-core", "bilevo-problems", "bilevo", "bilevo-l
 /// What an installation from the sdist needs beside Rust and a C compiler (for SQLite).
 const BUILD_TOOLS: [&str; 2] = ["maturin>=1.9,<2", "numpy"];
 
+/// Lets cargo take crates from the folder of an sdist instead of the registry.
+const FROM_VENDOR: &str = "\
+[source.crates-io]
+replace-with = \"vendor\"
+
+[source.vendor]
+directory = \"vendor\"
+";
+
 /// `cargo xtask wheel`: both archives in `dist`.
 pub(crate) fn wheel() -> Result<bool, String> {
     let environment = tools()?;
@@ -29,9 +38,7 @@ pub(crate) fn package() -> Result<bool, String> {
         clock = Instant::now();
     };
     done("guide", &book()?);
-    let mut crates = vec!["package", "--quiet", "--locked", "--allow-dirty"];
-    CRATES.iter().for_each(|name| crates.extend(["--package", name]));
-    succeed(&mut cargo(&crates))?;
+    crates()?;
     done("crates", &CRATES.join(", "));
     let (wheel, sdist) = make(&tools()?)?;
     done("archives", &format!("{}, {}", wheel.display(), sdist.display()));
@@ -40,6 +47,40 @@ pub(crate) fn package() -> Result<bool, String> {
         done("installs", &archive.display().to_string());
     }
     Ok(true)
+}
+
+/// Packages every crate and compiles what the packages hold, all of them together.
+///
+/// Cargo's own check compiles every package by itself, and keeps what it unpacked: a second call with
+/// the same version would look at the first one's files.
+fn crates() -> Result<(), String> {
+    let mut package = vec!["package", "--quiet", "--locked", "--allow-dirty", "--no-verify"];
+    CRATES.iter().for_each(|name| package.extend(["--package", name]));
+    succeed(&mut cargo(&package))?;
+    let packages = crate::root().join("target/package");
+    let unpacked = empty(&packages.join("unpacked"))?;
+    let (mut members, mut patches) = (Vec::new(), String::new());
+    for name in CRATES {
+        let folder = format!("{name}-{}", env!("CARGO_PKG_VERSION"));
+        succeed(
+            Command::new("tar").arg("-xzf").arg(packages.join(format!("{folder}.crate"))).arg("-C").arg(&unpacked),
+        )?;
+        patches.push_str(&format!("{name} = {{ path = \"{folder}\" }}\n"));
+        members.push(folder);
+    }
+    let manifest = format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n[patch.crates-io]\n{patches}");
+    let file = unpacked.join("Cargo.toml");
+    std::fs::write(&file, manifest).map_err(|e| format!("{}: {e}", file.display()))?;
+    succeed(cargo(&["check", "--quiet", "--workspace"]).current_dir(&unpacked)).map(|_| ())
+}
+
+/// A folder with nothing in it.
+fn empty(folder: &Path) -> Result<PathBuf, String> {
+    if folder.exists() {
+        std::fs::remove_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    }
+    std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    Ok(folder.to_path_buf())
 }
 
 /// Builds the guide and says where it is.
@@ -66,14 +107,7 @@ fn tools() -> Result<Environment, String> {
 /// Builds both archives into `dist`.
 fn make(environment: &Environment) -> Result<(PathBuf, PathBuf), String> {
     let dist = crate::root().join("dist");
-    let folder = |name: &str| -> Result<PathBuf, String> {
-        let folder = crate::root().join("target/python").join(name);
-        if folder.exists() {
-            std::fs::remove_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-        }
-        std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-        Ok(folder)
-    };
+    let folder = |name: &str| empty(&crate::root().join("target/python").join(name));
     let maturin = |args: &[&str], out: &Path| {
         succeed(environment.python().args(["-m", "maturin"]).args(args).arg("--out").arg(out)).map(|_| ())
     };
@@ -92,12 +126,9 @@ fn make(environment: &Environment) -> Result<(PathBuf, PathBuf), String> {
 fn vendor(sdist: &Path, work: &Path, into: &Path) -> Result<(), String> {
     succeed(Command::new("tar").arg("-xzf").arg(sdist).arg("-C").arg(work))?;
     let inside = only_file(work)?;
-    let vendored = succeed(cargo(&["vendor", "--quiet", "--versioned-dirs", "vendor"]).current_dir(&inside))?;
-    let config = inside.join(".cargo/config.toml");
-    std::fs::create_dir_all(inside.join(".cargo")).map_err(|e| format!("{}: {e}", config.display()))?;
-    let before = std::fs::read_to_string(&config).unwrap_or_default();
-    std::fs::write(&config, format!("{before}\n{}", vendored.stdout))
-        .map_err(|e| format!("{}: {e}", config.display()))?;
+    succeed(cargo(&["vendor", "--quiet", "--versioned-dirs", "vendor"]).current_dir(&inside))?;
+    let config = empty(&inside.join(".cargo"))?.join("config.toml");
+    std::fs::write(&config, FROM_VENDOR).map_err(|e| format!("{}: {e}", config.display()))?;
     let name = inside.file_name().unwrap_or_default();
     succeed(Command::new("tar").arg("-czf").arg(into).arg("-C").arg(work).arg(name)).map(|_| ())
 }
@@ -109,6 +140,7 @@ fn try_install(archive: &Path) -> Result<(), String> {
     environment.install(&BUILD_TOOLS)?;
     let mut pip = environment.python();
     pip.args(["-m", "pip", "install", "--quiet", "--no-index", "--no-build-isolation"]).arg(archive);
+    environment.activate(&mut pip)?;
     succeed(pip.env("CARGO_NET_OFFLINE", "true").env("CARGO_HOME", crate::root().join("target/python/empty-home")))?;
     let solve = "import bilevo; assert bilevo.minimize('smd1', seed=1).solved";
     let solved = output(environment.python().args(["-c", solve]).current_dir(std::env::temp_dir()))?;

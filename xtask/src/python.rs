@@ -92,6 +92,15 @@ impl Environment {
         command
     }
 
+    /// Lets a command find the programs of the environment, as if it had been activated.
+    pub(crate) fn activate(&self, command: &mut Command) -> Result<(), String> {
+        let programs = self.folder.join(if cfg!(windows) { "Scripts" } else { "bin" });
+        let before = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths(std::iter::once(programs).chain(std::env::split_paths(&before)));
+        command.env("PATH", path.map_err(|e| e.to_string())?);
+        Ok(())
+    }
+
     /// Installs packages or archives.
     pub(crate) fn install(&self, what: &[&str]) -> Result<(), String> {
         let mut command = self.python();
