@@ -15,9 +15,9 @@ True
 
 from __future__ import annotations
 
-from ._interpreter import check_interpreter
+from . import _interpreter
 
-check_interpreter()
+_interpreter.check_interpreter()
 
 from . import _native, lab, problems  # noqa: E402
 from ._errors import BilevoError, BilevoWarning, CheckpointError, EvaluationError, ProblemError

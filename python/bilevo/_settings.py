@@ -66,9 +66,10 @@ def _budget(budget: Budget) -> Iterator[tuple[str, str]]:
         if level not in ("upper", "lower"):
             raise ProblemError(f"the budget has the key {level!r}\nhint: 'upper' and 'lower' count evaluations")
         try:
-            number = operator.index(count)
-        except TypeError:
-            raise ProblemError(f"the {level} budget is {count!r}\nhint: give a number of evaluations") from None
+            # 1e5 is a whole number to whoever writes it
+            number = operator.index(count if isinstance(count, int) or int(count) != count else int(count))
+        except (TypeError, ValueError, OverflowError):
+            raise ProblemError(f"the {level} budget is {count!r}\nhint: give a whole number of evaluations") from None
         yield f"stop.max_{level}_evals", str(number)
 
 

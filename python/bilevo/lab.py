@@ -112,7 +112,8 @@ class Experiment:
 
     def __repr__(self) -> str:
         methods, problems = ({row["result"][key] for row in self._rows} for key in ("method", "problem"))
-        return f"<Experiment {self.path.name}: {len(self)} runs of {len(methods)} methods on {len(problems)} problems>"
+        parts = (_counted(len(self), "run"), _counted(len(methods), "method"), _counted(len(problems), "problem"))
+        return f"<Experiment {self.path.name}: {parts[0]} of {parts[1]} on {parts[2]}>"
 
     @property
     def results(self) -> list[dict[str, Any]]:
@@ -303,3 +304,11 @@ def _sender(workers: Any) -> tuple[int, _Sender | None]:
         raise ProblemError(f"workers is {workers!r}\nhint: give a number of threads, an executor, or a Dask client")
     # a second run for each worker waits while the first is done
     return 2 * _width(executor), _Sender(executor)
+
+
+def _counted(count: int, what: str) -> str:
+    """
+    >>> _counted(1, "run"), _counted(2, "run")
+    ('1 run', '2 runs')
+    """
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
