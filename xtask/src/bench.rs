@@ -159,7 +159,7 @@ fn engine(bench: &Bench) -> Result<Vec<Figure>, String> {
             let counted = bench.instructions(&args, upper_evals, "lower")?;
             let figure = Figure::new(format!("{method}, smd1 {}", dims.replace(' ', "+")), counted, "instructions");
             let promised = method == "bl-cma-es" && dims == "2 3";
-            figures.push(if promised { figure.target(Target::AtMost(1500.0)) } else { figure });
+            figures.push(if promised { figure.target(Target::AtMost(1300.0)) } else { figure });
         }
     }
     Ok(figures)

@@ -4,13 +4,12 @@
 //! A source knows the problem's sizes and boxes, a hash of its definition, how to find it again, and
 //! how to evaluate it on a number of threads or processes. Everything that runs a problem takes one.
 
+mod file;
+
 use crate::evaluate::{Evaluator, EvaluatorError, Serial, Threads};
-use crate::program::Program;
 use bilevo_core::problem::{BilevelProblem, Level, ProblemSpec};
-use bilevo_problems::file::{self, ProblemFile};
-use bilevo_problems::program::ProgramSpec;
+use bilevo_problems::file::FileError;
 use bilevo_problems::{self as problems, BoxedProblem, ProblemError};
-use std::path::Path;
 
 /// A problem that can be run. Every [`BilevelProblem`] is one.
 pub trait Source: Send + Sync {
@@ -108,38 +107,6 @@ impl Source for Named {
     }
 }
 
-/// A problem that an external program evaluates.
-struct External {
-    program: ProgramSpec,
-    place: String,
-    hash: String,
-}
-
-impl Source for External {
-    fn spec(&self) -> &ProblemSpec {
-        &self.program.problem
-    }
-
-    fn place(&self) -> &str {
-        &self.place
-    }
-
-    fn hash(&self) -> &str {
-        &self.hash
-    }
-
-    fn names(&self, level: Level) -> Vec<String> {
-        match level {
-            Level::Upper => self.program.upper_names.clone(),
-            Level::Lower => self.program.lower_names.clone(),
-        }
-    }
-
-    fn evaluator(&self, jobs: usize) -> Result<Box<dyn Evaluator + '_>, EvaluatorError> {
-        Ok(Box::new(Program::new(self.program.clone(), jobs)?))
-    }
-}
-
 /// Why a problem cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -149,7 +116,7 @@ pub enum SourceError {
     Problem(#[from] ProblemError),
     /// A problem file with mistakes.
     #[error("{0}")]
-    File(#[from] file::FileError),
+    File(#[from] FileError),
     /// A file's problem has the sizes that stand in it.
     #[error("`{place}` has {upper}+{lower} variables, not {asked_upper}+{asked_lower}\nhint: leave the sizes out")]
     Dims {
@@ -166,31 +133,18 @@ pub enum SourceError {
     },
 }
 
+/// Opens names of its own kind; gives none for any other name.
+type Opener = fn(&str, Option<(usize, usize)>) -> Option<Result<Box<dyn Source>, SourceError>>;
+
+/// Who is asked for a name, before the built-in problems.
+const OPENERS: [Opener; 1] = [file::open];
+
 /// Opens a problem: a built-in name, with `dims` = (upper, lower) variables where it comes in several
 /// sizes, or the path of a problem file.
 ///
 /// # Errors
 /// There is no such problem, no such size, or the file has mistakes.
 pub fn open(name: &str, dims: Option<(usize, usize)>) -> Result<Box<dyn Source>, SourceError> {
-    if !is_file(name) {
-        return Ok(Box::new(Named::new(problems::problem(name, dims)?, name, "")));
-    }
-    let file = file::read(Path::new(name))?;
-    let (upper, lower) = (file.spec().upper.dim(), file.spec().lower.dim());
-    if let Some((asked_upper, asked_lower)) = dims.filter(|dims| *dims != (upper, lower)) {
-        return Err(SourceError::Dims { place: name.into(), upper, lower, asked_upper, asked_lower });
-    }
-    let hash = file.hash().to_string();
-    match file {
-        ProblemFile::Expressions(problem) => {
-            let names = Some([Level::Upper, Level::Lower].map(|level| problem.names(level).to_vec()));
-            Ok(Box::new(Named { names, ..Named::new(Box::new(problem), name, hash) }))
-        }
-        ProblemFile::Program { spec, .. } => Ok(Box::new(External { program: spec, place: name.into(), hash })),
-    }
-}
-
-/// Whether a name means a file rather than a built-in problem.
-fn is_file(name: &str) -> bool {
-    problems::info(name).is_err() && (name.ends_with(".toml") || Path::new(name).is_file())
+    let built_in = || Ok(Box::new(Named::new(problems::problem(name, dims)?, name, "")) as Box<dyn Source>);
+    OPENERS.iter().find_map(|open| open(name, dims)).unwrap_or_else(built_in)
 }

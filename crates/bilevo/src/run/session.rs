@@ -1,0 +1,157 @@
+//! The loop of one session: ask, evaluate, tell, until the run ends or something stops it.
+
+use super::{Run, RunError, RunOptions, guarded};
+use crate::checkpoint::Slot;
+use crate::evaluate::Evaluator;
+use crate::observe::{Event, Observer};
+use crate::policy::{AfterFailure, FailurePolicy, evaluate_whole, retry};
+use crate::result::{RunResult, Status};
+use bilevo_core::batch::{Batch, Replies};
+use bilevo_core::engine::Ask;
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// One call of [`Run::go`].
+pub(super) struct Session<'a, 'o> {
+    run: &'a mut Run,
+    options: &'a RunOptions,
+    slot: Option<Slot>,
+    observers: &'a mut [&'o mut dyn Observer],
+    replies: Replies,
+    started: Instant,
+    seconds_before: f64,
+    saved: Instant,
+    batches_since_save: u64,
+    save_error: Option<String>,
+    broken_off: bool,
+}
+
+impl<'a, 'o> Session<'a, 'o> {
+    pub(super) fn new(
+        run: &'a mut Run,
+        options: &'a RunOptions,
+        slot: Option<Slot>,
+        observers: &'a mut [&'o mut dyn Observer],
+    ) -> Self {
+        let now = Instant::now();
+        Session {
+            seconds_before: run.seconds,
+            run,
+            options,
+            slot,
+            observers,
+            replies: Replies::default(),
+            started: now,
+            saved: now,
+            batches_since_save: 0,
+            save_error: None,
+            broken_off: false,
+        }
+    }
+
+    pub(super) fn until_end(&mut self, evaluator: &mut dyn Evaluator) -> Result<Status, RunError> {
+        self.broken_off |= notify(self.observers, &Event::Started { engine: &self.run.engine });
+        loop {
+            if let Some(status) = self.stopped() {
+                return Ok(status);
+            }
+            if self.run.engine.training_due() {
+                let start = Instant::now();
+                guarded(|| self.run.engine.train())?;
+                self.run.training_seconds += start.elapsed().as_secs_f64();
+            }
+            match guarded(|| self.run.engine.ask())? {
+                Ask::Finished(reason) => return Ok(Status::Finished(reason)),
+                Ask::Evaluate(batch) => {
+                    let policy = self.options.policy;
+                    self.broken_off |= evaluate(evaluator, batch, policy, &mut self.replies, self.observers)?;
+                }
+            }
+            let record = guarded(|| self.run.engine.tell(&self.replies))??;
+            self.run.seconds = self.seconds_before + self.started.elapsed().as_secs_f64();
+            if let Some(record) = record {
+                let (engine, seconds) = (&self.run.engine, self.run.seconds);
+                let event = Event::GenerationDone { record: &record, engine, seconds };
+                self.broken_off |= notify(self.observers, &event);
+            }
+            self.save_when_due();
+        }
+    }
+
+    fn stopped(&self) -> Option<Status> {
+        if self.options.stop.load(Ordering::Relaxed) {
+            Some(Status::Interrupted)
+        } else if self.broken_off {
+            Some(Status::Observer)
+        } else if self.options.time_limit.is_some_and(|limit| self.started.elapsed() >= limit) {
+            Some(Status::TimeLimit)
+        } else {
+            None
+        }
+    }
+
+    fn save_when_due(&mut self) {
+        let Some(saving) = &self.options.saving else { return };
+        self.batches_since_save += 1;
+        let by_batches = saving.every_batches.is_some_and(|every| self.batches_since_save >= every);
+        if by_batches || self.saved.elapsed() >= saving.every {
+            self.save();
+        }
+    }
+
+    /// Saves if wanted. A failure is told and remembered; the run goes on, and the next save may
+    /// succeed.
+    fn save(&mut self) {
+        let Some(slot) = &mut self.slot else { return };
+        let result = slot.save(&self.run.state());
+        self.broken_off |= match &result {
+            Ok(_) => notify(self.observers, &Event::Saved { path: slot.path() }),
+            Err(error) => notify(self.observers, &Event::SaveFailed { error }),
+        };
+        self.save_error = result.err().map(|error| error.to_string());
+        self.saved = Instant::now();
+        self.batches_since_save = 0;
+    }
+
+    pub(super) fn end(&mut self, ended: Result<Status, RunError>) -> Result<RunResult, RunError> {
+        self.run.seconds = self.seconds_before + self.started.elapsed().as_secs_f64();
+        if !matches!(ended, Err(RunError::Internal { .. })) {
+            self.save();
+        }
+        let result = RunResult { save_error: self.save_error.take(), ..self.run.result(ended?) };
+        notify(self.observers, &Event::Finished { result: &result });
+        Ok(result)
+    }
+}
+
+/// Evaluates one batch under the failure policy; whether an observer wants to stop.
+fn evaluate(
+    evaluator: &mut dyn Evaluator,
+    batch: &Batch,
+    policy: FailurePolicy,
+    replies: &mut Replies,
+    observers: &mut [&mut dyn Observer],
+) -> Result<bool, RunError> {
+    let level = batch.level();
+    evaluate_whole(evaluator, batch, replies)?;
+    retry(evaluator, batch, replies, policy.retries)?;
+    let mut stop = notify(observers, &Event::BatchDone { level, points: batch.len() });
+    for (index, failure) in replies.failures() {
+        let (id, x, y) = (batch.id(*index), batch.x(*index), batch.y(*index));
+        stop |= notify(observers, &Event::EvaluationFailed { level, id, x, y, failure });
+        if policy.then == AfterFailure::Stop {
+            return Err(RunError::Evaluation { level, id, x: x.into(), y: y.into(), failure: failure.clone() });
+        }
+    }
+    Ok(stop)
+}
+
+/// Tells every observer; whether one of them wants to stop.
+fn notify(observers: &mut [&mut dyn Observer], event: &Event<'_>) -> bool {
+    let mut stop = false;
+    for observer in observers {
+        stop |= observer.on(event) == ControlFlow::Break(());
+    }
+    stop
+}

@@ -1,0 +1,67 @@
+//! Problem files: expressions, or the command of an external program.
+
+use super::{Named, Source, SourceError};
+use crate::evaluate::{Evaluator, EvaluatorError};
+use crate::program::Program;
+use bilevo_core::problem::{Level, ProblemSpec};
+use bilevo_problems::file::{self, ProblemFile};
+use bilevo_problems::program::ProgramSpec;
+use std::path::Path;
+
+/// A problem that an external program evaluates.
+struct External {
+    program: ProgramSpec,
+    place: String,
+    hash: String,
+}
+
+impl Source for External {
+    fn spec(&self) -> &ProblemSpec {
+        &self.program.problem
+    }
+
+    fn place(&self) -> &str {
+        &self.place
+    }
+
+    fn hash(&self) -> &str {
+        &self.hash
+    }
+
+    fn names(&self, level: Level) -> Vec<String> {
+        match level {
+            Level::Upper => self.program.upper_names.clone(),
+            Level::Lower => self.program.lower_names.clone(),
+        }
+    }
+
+    fn evaluator(&self, jobs: usize) -> Result<Box<dyn Evaluator + '_>, EvaluatorError> {
+        Ok(Box::new(Program::new(self.program.clone(), jobs)?))
+    }
+}
+
+/// Opens a problem file.
+pub(super) fn open(name: &str, dims: Option<(usize, usize)>) -> Option<Result<Box<dyn Source>, SourceError>> {
+    is_file(name).then(|| read(name, dims))
+}
+
+fn read(name: &str, dims: Option<(usize, usize)>) -> Result<Box<dyn Source>, SourceError> {
+    let file = file::read(Path::new(name))?;
+    let (upper, lower) = (file.spec().upper.dim(), file.spec().lower.dim());
+    if let Some((asked_upper, asked_lower)) = dims.filter(|dims| *dims != (upper, lower)) {
+        return Err(SourceError::Dims { place: name.into(), upper, lower, asked_upper, asked_lower });
+    }
+    let hash = file.hash().to_string();
+    match file {
+        ProblemFile::Expressions(problem) => {
+            let names = Some([Level::Upper, Level::Lower].map(|level| problem.names(level).to_vec()));
+            Ok(Box::new(Named { names, ..Named::new(Box::new(problem), name, hash) }))
+        }
+        ProblemFile::Program { spec, .. } => Ok(Box::new(External { program: spec, place: name.into(), hash })),
+    }
+}
+
+/// Whether a name means a file rather than a built-in problem.
+fn is_file(name: &str) -> bool {
+    bilevo_problems::info(name).is_err() && (name.ends_with(".toml") || Path::new(name).is_file())
+}
