@@ -62,14 +62,14 @@ impl Oracle {
         lesson.pairs.iter().map(term).sum::<Var>() / lesson.pairs.len() as f64
     }
 
-    fn value(&self, lesson: &Lesson<'_>) -> f64 {
-        let tape = Tape::new();
+    fn value(&self, lesson: &Lesson<'_>, tape: &Tape) -> f64 {
+        tape.clear();
         self.loss(&tape.add_vars(&self.weights), lesson).val()
     }
 
     /// One step of Adam as its authors wrote it.
-    fn step(&mut self, lesson: &Lesson<'_>) {
-        let tape = Tape::new();
+    fn step(&mut self, lesson: &Lesson<'_>, tape: &Tape) {
+        tape.clear();
         let gradient = self.loss(&tape.add_vars(&self.weights), lesson).grad();
         self.steps += 1;
         // The weights were the first variables on the tape.
@@ -101,10 +101,11 @@ fn compare(shape: Shape, samples: usize, classes: usize, epochs: usize) {
     let labelled = pairs.filter(|&(i, j)| ranks[i] != ranks[j]).map(|(i, j)| (i, j, f64::from(ranks[i] < ranks[j])));
     let lesson = Lesson { points: &points, pairs: labelled.collect() };
     let mut oracle = Oracle::new(&start);
+    let tape = Tape::new();
     for _ in 0..epochs {
-        oracle.step(&lesson);
+        oracle.step(&lesson, &tape);
     }
-    let expected = oracle.value(&lesson);
+    let expected = oracle.value(&lesson, &tape);
 
     let (mut net, pool) = (start.clone(), Pool { inputs: &points, ranks: &ranks });
     let schedule = Schedule { epochs, learning_rate: RATE };

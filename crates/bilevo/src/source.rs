@@ -137,7 +137,7 @@ pub enum SourceError {
 type Opener = fn(&str, Option<(usize, usize)>) -> Option<Result<Box<dyn Source>, SourceError>>;
 
 /// Who is asked for a name, before the built-in problems.
-const OPENERS: [Opener; 1] = [file::open];
+const OPENERS: &[Opener] = &[file::open];
 
 /// Opens a problem: a built-in name, with `dims` = (upper, lower) variables where it comes in several
 /// sizes, or the path of a problem file.
