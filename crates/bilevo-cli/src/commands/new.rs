@@ -1,10 +1,12 @@
 //! `bilevo new NAME`: a commented problem file to start from.
 
 use crate::{Exit, output};
-use anyhow::{Context, bail};
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write};
+use anyhow::bail;
+use bilevo::files::{self, Kind};
 use std::path::{Path, PathBuf};
+
+/// Files to start from replace nothing.
+const NEW: Kind = Kind { name: "problem file", description: "a file of ours", is_ours: |_| false };
 
 /// Write a commented problem file to start from
 #[derive(clap::Args, Debug)]
@@ -56,17 +58,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     if stem.is_empty() || stem.chars().any(|c| c.is_control() || "\"\\".contains(c)) {
         bail!("`{}` is no name for a problem\nhint: letters, digits, `-` and `_`", args.name.display());
     }
-    let files: Vec<(PathBuf, String)> = args
+    let texts: Vec<(PathBuf, String)> = args
         .template
         .files()
         .into_iter()
         .map(|(ending, text)| (path.with_extension(ending), named(text, &stem)))
         .collect();
-    if let Some((there, _)) = files.iter().find(|(file, _)| file.symlink_metadata().is_ok()) {
+    if let Some((there, _)) = texts.iter().find(|(file, _)| file.symlink_metadata().is_ok()) {
         bail!(exists(there));
     }
-    for (file, text) in &files {
-        write(file, text)?;
+    for (file, text) in &texts {
+        files::write(file, &NEW, |out| out.write_all(text.as_bytes()))?;
         output::say(format_args!("wrote {}", file.display()));
     }
     let shown = path.display();
@@ -81,18 +83,6 @@ fn named(text: &str, stem: &str) -> String {
         false => format!("{}\n", line.replace("\"program.py\"", &format!("\"{stem}.py\""))),
     };
     text.lines().map(line).collect()
-}
-
-/// Writes a file that must not exist yet.
-fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    let file = OpenOptions::new().write(true).create_new(true).open(path);
-    let mut file = match file {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => bail!(exists(path)),
-        file => file.with_context(|| {
-            format!("cannot write `{}`\nhint: choose a folder that exists and may be written to", path.display())
-        })?,
-    };
-    file.write_all(text.as_bytes()).with_context(|| format!("cannot write `{}`", path.display()))
 }
 
 fn exists(path: &Path) -> String {
