@@ -329,15 +329,18 @@ def outcomes(name: str, solver: str, arguments: argparse.Namespace) -> list[Outc
     """Runs of one solver on one problem, done once even if two tables show them."""
     if (name, solver) in KNOWN:
         return KNOWN[name, solver]
+    if arguments.known_only and solver != OURS:
+        return []
     quick = solver in (OURS, WARM) or "starts" in solver
     found = []
+    budget = arguments.budget if quick else arguments.slow_budget
     for seed in range(1, (arguments.runs if quick else arguments.slow_runs) + 1):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if solver == OURS:
-                found.append(ours(name, arguments.budget, seed))
+                found.append(ours(name, budget, seed))
             else:
-                found.append(nested(name, NESTED[solver], arguments.budget, seed))
+                found.append(nested(name, NESTED[solver], budget, seed))
     done = sum(one.solved for one in found)
     print(f"{name:24}{solver:34}{done}/{len(found)}  {cell(found)}", file=sys.stderr, flush=True)
     KNOWN[name, solver] = found
@@ -357,6 +360,8 @@ def read_store(path: Path | None) -> None:
 def cell(found: list[Outcome]) -> str:
     """Median evaluations and seconds of the solved runs, and how many those are if not all."""
     solved = [one for one in found if one.solved]
+    if not found:
+        return "not run"
     if not solved:
         return f"0 of {len(found)}"
     share = "" if len(solved) == len(found) else f" ({len(solved)} of {len(found)})"
@@ -388,7 +393,7 @@ def page(arguments: argparse.Namespace) -> str:
         "All call the same Python functions; every call counts, those for finite differences included. A solver that ends "
         "short of the optimum starts again elsewhere, bilevo with another seed. A run ends when F is within 1e-6 and f within 1e-4 of "
         "the known optimum (BASBLib: 1e-4 of each, relative above 1) and no constraint is violated by more than F may "
-        f"differ, or after {arguments.budget:,} evaluations of a level. A cell holds median evaluations and processor "
+        f"differ, or after {arguments.budget:,} evaluations ({arguments.slow_budget:,} for nested population methods). A cell holds median evaluations and processor "
         "seconds of the solved runs, and how many were solved if not all.",
         "",
         "## Smooth followers",
@@ -401,8 +406,8 @@ def page(arguments: argparse.Namespace) -> str:
         "## All",
         "",
         "SLSQP takes the place of L-BFGS-B where the follower has constraints; SciPy's differential evolution and pycma "
-        f"pay {PENALTY:,.0f} for each unit of violation. `bilevo` and COBYQA with {arguments.runs} runs, the others with "
-        f"{arguments.slow_runs}:",
+        f"pay {PENALTY:,.0f} for each unit of violation. `bilevo` and COBYQA with {arguments.runs} runs, the others, "
+        f"which take far longer, with {arguments.slow_runs}:",
         "",
         *table(CHOSEN, [OURS, *NESTED], arguments),
         "",
@@ -412,11 +417,13 @@ def page(arguments: argparse.Namespace) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=11)
-    parser.add_argument("--slow-runs", type=int, default=3, help="runs of the solvers that take hundreds of thousands")
-    parser.add_argument("--budget", type=int, default=200_000, help="evaluations of a run")
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--budget", type=int, default=100_000, help="evaluations of a run")
+    parser.add_argument("--slow-runs", type=int, default=1, help="runs of nested population methods")
+    parser.add_argument("--slow-budget", type=int, default=50_000, help="evaluations of such a run")
     parser.add_argument("--out", type=Path, help="the page to write; printed without")
     parser.add_argument("--store", type=Path, help="keeps what the other solvers did for the next call")
+    parser.add_argument("--known-only", action="store_true", help="other solvers from the store alone")
     arguments = parser.parse_args()
     read_store(arguments.store)
     text = page(arguments)
