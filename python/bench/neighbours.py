@@ -333,7 +333,7 @@ def outcomes(name: str, solver: str, arguments: argparse.Namespace) -> list[Outc
         return []
     quick = solver in (OURS, WARM) or "starts" in solver
     found = []
-    budget = arguments.budget if quick else arguments.slow_budget
+    budget = arguments.budget if quick and name.startswith("smd") else arguments.small_budget
     for seed in range(1, (arguments.runs if quick else arguments.slow_runs) + 1):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -393,7 +393,7 @@ def page(arguments: argparse.Namespace) -> str:
         "All call the same Python functions; every call counts, those for finite differences included. A solver that ends "
         "short of the optimum starts again elsewhere, bilevo with another seed. A run ends when F is within 1e-6 and f within 1e-4 of "
         "the known optimum (BASBLib: 1e-4 of each, relative above 1) and no constraint is violated by more than F may "
-        f"differ, or after {arguments.budget:,} evaluations ({arguments.slow_budget:,} for nested population methods). A cell holds median evaluations and processor "
+        f"differ, or after {arguments.budget:,} evaluations ({arguments.small_budget:,} on BASBLib, and for nested population methods). A cell holds median evaluations and processor "
         "seconds of the solved runs, and how many were solved if not all.",
         "",
         "## Smooth followers",
@@ -420,7 +420,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--budget", type=int, default=100_000, help="evaluations of a run")
     parser.add_argument("--slow-runs", type=int, default=1, help="runs of nested population methods")
-    parser.add_argument("--slow-budget", type=int, default=50_000, help="evaluations of such a run")
+    parser.add_argument("--small-budget", type=int, default=20_000, help="evaluations of such a run, and on BASBLib")
     parser.add_argument("--out", type=Path, help="the page to write; printed without")
     parser.add_argument("--store", type=Path, help="keeps what the other solvers did for the next call")
     parser.add_argument("--known-only", action="store_true", help="other solvers from the store alone")
