@@ -272,7 +272,7 @@ def _crew(problem: BilevelProblem, workers: Workers) -> _ExecutorCrew | _MapCrew
     if callable(workers):
         return _MapCrew(task, workers)
     raise ProblemError(
-        f"workers is {workers!r}\nhint: give a number of processes, a concurrent.futures executor, or a map-like callable"
+        f"workers is {workers!r}\nhint: give a number of processes, a concurrent.futures executor, a Dask client, or a map-like callable"
     )
 
 
