@@ -234,6 +234,6 @@ pub fn summary(all: &[Compared<'_>]) -> Option<Table> {
             Cell::new(finding.conclusion().word()),
         ]);
     }
-    table.note = "R_rs: average saving against the base. FEs_t and Acc_u: problems by mark, +/≈/−: + the method of the line is significantly better than its base, ≈ no significant difference, − it is significantly worse. Ratios: median over the problems of our FEs_t by the published one. A conclusion holds if the published saving is reached, at least as many problems are significantly cheaper, and no more problems lose upper accuracy; with fewer than 4 runs nothing is tested and nothing concluded.".into();
+    table.note = "R_rs: average saving against the base. FEs_t and Acc_u: problems by mark, +/≈/−: + the method of the line is significantly better than its base, ≈ no significant difference, − it is significantly worse. Ratios: median over the problems of our FEs_t by the published one. A conclusion holds if the published saving is reached, at least as many problems are significantly cheaper, and no more problems lose upper accuracy; with fewer than 4 runs nothing is tested and nothing concluded. Against v1: the cr- method also recalls the elite, v1 does not; what the model brings at equal recall stands in the table of the controls.".into();
     (!table.is_empty()).then_some(table)
 }

@@ -29,7 +29,7 @@ fn line(compared: &Compared<'_>, method: &str) -> Option<Vec<Cell>> {
         Cell::new(comparison.on.name),
         Cell::new(method),
         Cell::fixed(compared.average_saving(method), 1),
-        Cell::new(format!("{solved}/{runs}")),
+        Cell::new(if runs > 0 { format!("{solved}/{runs}") } else { "–".into() }),
         Cell::fixed(if method == comparison.reference { None } else { saved_beyond(compared, method) }, 1),
         tally(Measure::TotalEvals),
         tally(Measure::UpperAccuracy),
@@ -44,4 +44,35 @@ fn saved_beyond(compared: &Compared<'_>, method: &str) -> Option<f64> {
         (own > 0.0).then(|| 100.0 * (own - reference) / own)
     };
     mean(compared.of(method).filter_map(saving))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paper::study::COMPARISONS;
+    use crate::tables::groups::group;
+    use crate::testing::row;
+
+    #[test]
+    fn a_control_stands_beside_what_is_saved_beyond_it() {
+        let costs = [("bl-cma-es", 1000), ("bl-cma-es-random-recall", 800), ("cr-bl-cma-es", 600)];
+        let mut rows = Vec::new();
+        for (method, cost) in costs {
+            for (problem, seed) in [("smd1", 1), ("smd1", 2), ("smd2", 1)] {
+                let mut row = row(method, problem, seed);
+                (row.result.evaluations.upper, row.result.evaluations.lower) = (0, cost);
+                row.result.solved = Some(seed == 1);
+                rows.push(row);
+            }
+        }
+        let groups = group(&rows);
+        let compared: Vec<Compared<'_>> = COMPARISONS.iter().map(|c| Compared::new(*c, &groups)).collect();
+        let table = table(&compared).unwrap();
+        let texts: Vec<Vec<&str>> =
+            table.rows.iter().map(|line| line[1..5].iter().map(|cell| cell.text.as_str()).collect()).collect();
+        assert_eq!(texts[0], ["bl-cma-es", "–", "2/3", "40.0"]);
+        assert_eq!(texts[1], ["bl-cma-es-random-recall", "20.0", "2/3", "25.0"]);
+        assert_eq!(texts[2], ["cr-bl-cma-es", "40.0", "2/3", "–"]);
+        assert_eq!(texts.len(), 3);
+    }
 }

@@ -197,6 +197,12 @@ pub const COMPARISONS: &[Comparison] = &[
         ..CONTROLS_TLEA_CMA_ES
     },
     Comparison {
+        id: "controls-decision-making",
+        title: "Controls of cr-tlea-cma-es, decision making",
+        on: Problems { name: "decision making", names: &["decision-making-as-run"], dims: None },
+        ..CONTROLS_TLEA_CMA_ES
+    },
+    Comparison {
         id: "controls-tlea-de",
         title: "Controls of cr-tlea-de, SMD1–12",
         methods: &[
@@ -425,8 +431,8 @@ mod tests {
         // pair on TP and on three applications.
         let paper = 17 * 12 + 2 * 10 + 2 * 3;
         // Three controls of five bases, two more for four of them and one for the fifth on SMD, five on
-        // TP; further readings on SMD; six further rules on gold mining.
-        let controls = (3 * 5 + 2 * 4 + 1) * 12 + 5 * 10;
+        // TP and on decision making; further readings on SMD; six further rules on gold mining.
+        let controls = (3 * 5 + 2 * 4 + 1) * 12 + 5 * 10 + 5;
         let readings = (readings::METHODS.len() - 1) * 12;
         assert_eq!(tasks.len(), paper + controls + readings + 6);
         assert_eq!(comparisons(&Part::ALL), COMPARISONS);
