@@ -203,6 +203,17 @@ def test_pieces_cover_the_batch_once_and_fit_the_cost() -> None:
     assert len(list(_workers.cut(1000, 2, 1.0, 1e-3))) == 1000
 
 
+def test_sending_costs_what_the_busiest_worker_does_not_explain() -> None:
+    def answers(seconds: float, worker: str) -> _worker.Answers:
+        return _worker.Answers(np.zeros(1), np.empty((1, 0)), [], seconds, worker)
+
+    with ThreadPoolExecutor(1) as executor:
+        crew = _workers._ExecutorCrew(_worker.Task(bilevo.problems.smd(1), "key"), executor, None, ours=False)
+        for _ in range(50):
+            crew._learn(1.0, [answers(0.4, "one"), answers(0.3, "one"), answers(0.5, "two")])
+    assert crew.overhead == pytest.approx(0.3)
+
+
 def test_cheap_functions_stay_at_home() -> None:
     problem = bilevo.FunctionProblem(toll_income, toll_trips, (0, 10), (0, 10))
     x = y = np.full((40, 1), 3.0)
