@@ -26,6 +26,7 @@ mod rivals;
 mod searches;
 mod solution;
 mod step;
+mod ties;
 mod words;
 
 use crate::batch::{Answers, Batch};
@@ -37,11 +38,12 @@ use crate::record::StopReason;
 use crate::rng::Purpose;
 use descent::{Descent, Incumbent};
 use follower::Answer;
-use population::{Population, Start, World};
+use population::{Origin, Population, Start, World};
 use recheck::Recheck;
 use searches::{Knowledge, Wanted, answer};
 use serde::{Deserialize, Serialize};
 use solution::Solution;
+use ties::Ties;
 
 /// Relative difference of F within which two restarts agree.
 const AGREEMENT: f64 = 1e-3;
@@ -77,6 +79,8 @@ pub struct JointQuadratic {
     wanted: Wanted,
     /// Whether a decision of the descent was just judged: a generation of its own.
     judged: bool,
+    /// Searches for answers the follower is indifferent between.
+    ties: Ties,
 }
 
 impl JointQuadratic {
@@ -85,7 +89,16 @@ impl JointQuadratic {
     /// The method at its start.
     pub fn new(setup: SchemeSetup<'_>) -> Self {
         let SchemeSetup { spec, config, sizes, streams } = setup;
-        let start = Start { spec, config, size: sizes.population, streams, restart: 1, generation: 0 };
+        let start = Start {
+            spec,
+            config,
+            size: sizes.population,
+            streams,
+            restart: 1,
+            generation: 0,
+            origin: Origin::Anywhere,
+            accuracy: 0.0,
+        };
         let phase = if config.jq.descent > 0 {
             let mut stream = streams.open(Purpose::Start, 0, 1);
             let mut uniform = |&(low, high): &(f64, f64)| low + (high - low) * stream.uniform();
@@ -105,6 +118,7 @@ impl JointQuadratic {
             agreeing: 0,
             wanted: Vec::new(),
             judged: false,
+            ties: Ties::default(),
         }
     }
 
@@ -128,7 +142,8 @@ impl JointQuadratic {
                 }
                 Phase::Descend(_) => {}
                 Phase::Search => {
-                    if self.population.between_generations() && !open {
+                    let leant = self.ties.is_leaning() && self.population.ended();
+                    if self.population.between_generations() && !open && !leant {
                         return;
                     }
                     let mut world = world(&self.config, &mut self.knowledge, run);
@@ -163,7 +178,7 @@ impl JointQuadratic {
     }
 
     /// From the end of a phase to the next one.
-    fn proceed(&mut self, run: &RunView<'_>) {
+    fn proceed(&mut self, run: &mut RunView<'_>) {
         match std::mem::replace(&mut self.phase, Phase::Finished) {
             Phase::Descend(descent) => match self.descended(&descent, run.spec) {
                 // A descent that was cut short has nothing to show for itself.
@@ -177,6 +192,7 @@ impl JointQuadratic {
                 }
             },
             Phase::Search if !self.population.ended() => self.phase = Phase::Search,
+            Phase::Search if self.ties.is_leaning() => self.lean_less(run),
             Phase::Search => match self.population.incumbent.clone() {
                 Some(incumbent) => self.phase = Phase::Recheck(Box::new(self.second_look(incumbent))),
                 None => self.restart(run),
@@ -218,7 +234,7 @@ impl JointQuadratic {
     }
 
     /// Compares the incumbent of a restart with the elite and goes on or ends.
-    fn conclude(&mut self, run: &RunView<'_>) {
+    fn conclude(&mut self, run: &mut RunView<'_>) {
         let Some(incumbent) = self.population.incumbent.take() else { return self.restart(run) };
         match &self.elite {
             Some(elite) if incumbent.agrees(elite, AGREEMENT) => self.agreeing += 1,
@@ -226,14 +242,28 @@ impl JointQuadratic {
             _ => self.agreeing = 1,
         }
         if self.elite.as_ref().is_none_or(|elite| incumbent.compare(elite).is_le()) {
+            self.ties.note_elite(self.elite.as_ref().is_none_or(|elite| !incumbent.agrees(elite, AGREEMENT)));
             self.elite = Some(incumbent);
         }
-        if self.agreeing < self.config.jq.agree || self.config.jq.agree == 0 {
+        self.go_on(run);
+    }
+
+    /// Another restart, a search for ties, or the end.
+    fn go_on(&mut self, run: &mut RunView<'_>) {
+        let agreed = self.agreeing >= self.config.jq.agree && self.config.jq.agree > 0;
+        if self.ties.are_due(&self.config, self.restarts, agreed) {
+            self.lean(run);
+        } else if !agreed {
             self.restart(run);
         }
     }
 
     fn restart(&mut self, run: &RunView<'_>) {
+        self.ties.just = false;
+        self.restart_at(run, Origin::Anywhere, 0.0);
+    }
+
+    fn restart_at(&mut self, run: &RunView<'_>, origin: Origin<'_>, accuracy: f64) {
         self.restarts += 1;
         self.population = Population::new(&Start {
             spec: run.spec,
@@ -242,6 +272,8 @@ impl JointQuadratic {
             streams: run.streams,
             restart: self.restarts,
             generation: self.population.generation() + 1,
+            origin,
+            accuracy,
         });
         self.knowledge.effort = self.knowledge.effort.max(population::EFFORT.0);
         self.phase = Phase::Search;
@@ -249,7 +281,8 @@ impl JointQuadratic {
 
     /// The best solution: the rechecked elite, or the present incumbent if that is better.
     fn best(&self) -> Option<Solved> {
-        let incumbent = self.population.incumbent.as_ref().filter(|s| s.answer.settled || self.elite.is_none());
+        let incumbent = self.population.incumbent.as_ref().filter(|_| !self.ties.is_leaning());
+        let incumbent = incumbent.filter(|s| s.answer.settled || self.elite.is_none());
         let all = self.elite.iter().chain(incumbent);
         all.min_by(|a, b| a.compare(b)).map(Solution::as_solved)
     }
@@ -305,7 +338,7 @@ impl Scheme for JointQuadratic {
         }
         *run.elite = self.best();
         Outlook {
-            best: self.population.latest.as_ref().map(Solution::as_solved),
+            best: self.population.latest.as_ref().filter(|_| !self.ties.is_leaning()).map(Solution::as_solved),
             all_failed: matches!(self.phase, Phase::Search) && self.population.fruitless,
             stop: matches!(self.phase, Phase::Finished).then_some(StopReason::Agreed),
         }

@@ -68,6 +68,7 @@ fn ties_everywhere_end_flat_and_the_same_way_twice() {
             let run = || {
                 let mut config = short(method);
                 config.stop.upper_window = Some(40);
+                config.stop.max_upper_evals = None;
                 config.jq.agree = 3;
                 let mut engine = Engine::new(toy_spec(), config, 11).unwrap();
                 let records = finish(&mut engine, |_, _, _| Some((constant, vec![-1.0])));

@@ -1,7 +1,7 @@
 //! Configs and methods: every setting is reachable, checked and named when it is wrong.
 #![allow(clippy::unwrap_used, clippy::panic)] // also in what tests share
 
-use bilevo_core::config::{Config, ConfigError, LowerKind, PopulationRule};
+use bilevo_core::config::{Config, ConfigError, LowerKind, PopulationRule, PositionConfig, PositionKind};
 use bilevo_core::methods;
 use bilevo_core::problem::{LevelSpec, ProblemSpec};
 use bilevo_core::settings::{self, Allowed, Setting};
@@ -15,6 +15,7 @@ fn spec(upper: usize, lower: usize) -> ProblemSpec {
 /// A config that uses a setting: the first of the methods, or a change of it, that does.
 fn user_of(setting: &Setting) -> Config {
     let mut configs: Vec<Config> = methods::all().map(|m| m.config()).collect();
+    configs.push(Config { position: PositionConfig { kind: PositionKind::Optimistic, weight: None }, ..Config::default() });
     configs.retain(|config| setting.is_used_by(config));
     assert!(!configs.is_empty(), "no method uses {}", setting.path);
     configs.remove(0)

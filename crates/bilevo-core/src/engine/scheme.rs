@@ -53,6 +53,8 @@ pub struct RunView<'a> {
     pub elite: &'a mut Option<Solved>,
     /// Counts of lower searches.
     pub searches: &'a mut LowerSearches,
+    /// Weight of the leader's objective in the answers to lower batches from the next generation on.
+    pub lean: &'a mut f64,
 }
 
 impl RunView<'_> {

@@ -35,6 +35,9 @@ const TOLERANCES: (f64, f64) = (0.1, 0.03);
 const GAIN: f64 = 1e-3;
 /// Evaluations of a verification at most.
 const VERIFICATION: usize = 70;
+/// Longest axis below which any distribution has collapsed.
+const COLLAPSED: f64 = 1e-11;
+
 /// What is being evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Stage {
@@ -55,6 +58,17 @@ enum Stage {
     /// Upper: F of the verified answers that changed.
     Confirm,
     Ended,
+}
+
+/// How the next generation is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Opening {
+    /// From the distribution.
+    Sampled,
+    /// From the distribution, its centre first.
+    Centred,
+    /// From all over the box; the distribution then moves to the best.
+    Spread,
 }
 
 /// Merits of a generation before verification.
@@ -98,6 +112,20 @@ pub(crate) struct Start<'a> {
     pub(crate) restart: u64,
     /// Generations before it, over all restarts.
     pub(crate) generation: u64,
+    pub(crate) origin: Origin<'a>,
+    /// Size, as a share of the box, and relative progress that are none; 0 for the utmost.
+    pub(crate) accuracy: f64,
+}
+
+/// Where a population starts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Origin<'a> {
+    /// At a random point, as large as usual.
+    Anywhere,
+    /// At the best of a first generation that is spread over the box, its corners included.
+    Scan,
+    /// At a point (x, y), with a size relative to the usual one.
+    Near(&'a [f64], f64),
 }
 
 /// The state of a population.
@@ -114,6 +142,7 @@ pub(crate) struct Population {
     recall: usize,
     model: JointModel,
     stage: Stage,
+    opening: Opening,
     chosen: Vec<Candidate>,
     /// Position of the injected candidate among the chosen ones.
     injected: Option<usize>,
@@ -141,6 +170,9 @@ pub(crate) struct Population {
     radius: f64,
     clock: Clock,
     flat: usize,
+    accuracy: f64,
+    /// Longest axis below which the distribution has collapsed.
+    collapsed: f64,
     #[serde(skip)]
     scratch: Scratch,
 }
@@ -148,15 +180,24 @@ pub(crate) struct Population {
 impl Population {
     /// A population that starts anywhere in the box.
     pub(crate) fn new(start: &Start<'_>) -> Self {
-        let Start { spec, config, size, streams, restart, generation } = *start;
+        let Start { spec, config, size, streams, restart, generation, origin, accuracy } = *start;
         let bounds: Vec<(f64, f64)> = spec.upper.bounds.iter().chain(&spec.lower.bounds).copied().collect();
         let mut stream = streams.open(Purpose::Start, generation, 0);
-        let mean: Vec<f64> = bounds.iter().map(|&(low, high)| low + (high - low) * stream.uniform()).collect();
+        let anywhere: Vec<f64> = bounds.iter().map(|&(low, high)| low + (high - low) * stream.uniform()).collect();
         let mut widths: Vec<f64> = bounds.iter().map(|&(low, high)| high - low).collect();
         widths.sort_by(f64::total_cmp);
         let d = widths.len();
         let median = 0.5 * widths[(d - 1) / 2] + 0.5 * widths[d / 2];
-        let cma = Cma::round(mean, config.joint_cma.initial_step * median);
+        let (mean, share) = match origin {
+            Origin::Near(point, share) => (point.to_vec(), share),
+            Origin::Anywhere | Origin::Scan => (anywhere, 1.0),
+        };
+        let opening = match origin {
+            Origin::Anywhere => Opening::Sampled,
+            Origin::Scan => Opening::Spread,
+            Origin::Near(..) => Opening::Centred,
+        };
+        let cma = Cma::round(mean, config.joint_cma.initial_step * median * share);
         Population {
             restart,
             generation,
@@ -166,6 +207,7 @@ impl Population {
             model: JointModel::new(Coordinates::new(&cma, spec.upper.dim())),
             cma,
             stage: Stage::Open,
+            opening,
             chosen: Vec::new(),
             injected: None,
             searches: Searches::default(),
@@ -186,6 +228,8 @@ impl Population {
             radius: response::RADIUS,
             clock: Clock { now: 0, progress: 0, merit: f64::INFINITY },
             flat: 0,
+            accuracy,
+            collapsed: COLLAPSED.max(accuracy * median),
             scratch: Scratch::default(),
         }
     }
@@ -262,6 +306,10 @@ impl Population {
                 let mut index = 0..;
                 self.chosen.retain(|_| index.next().is_some_and(|i| found[i].is_some()));
                 self.answers = found.into_iter().flatten().collect();
+                if self.opening == Opening::Spread {
+                    let answers = self.chosen.iter().zip(&self.answers);
+                    answers.for_each(|(candidate, answer)| world.knowledge.rivals.push(&candidate.x, &answer.y));
+                }
                 self.ask_rivals(world, wanted);
                 if wanted.is_empty() {
                     self.ask_upper(wanted);

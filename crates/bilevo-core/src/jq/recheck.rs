@@ -48,6 +48,8 @@ pub(crate) struct Recheck {
     pub(crate) exposed: bool,
     best: Answer,
     known: Vec<Vec<f64>>,
+    /// Whether the first known answer is the solution's own, whose value is still unknown.
+    unjudged: bool,
     wide: usize,
     /// Whether the local search runs even if nothing better was found before.
     thorough: bool,
@@ -68,6 +70,7 @@ impl Recheck {
             solution,
             exposed: false,
             known,
+            unjudged: false,
             wide,
             thorough,
             stage: Stage::Known,
@@ -76,6 +79,13 @@ impl Recheck {
             penalty: 0.0,
             generation,
         }
+    }
+
+    /// The solution's own answer is evaluated too, since its value is not known.
+    pub(crate) fn with_own_answer(mut self) -> Self {
+        self.unjudged = true;
+        self.known.insert(0, self.solution.answer.y.clone());
+        self
     }
 
     /// The level of the points wanted.
@@ -118,6 +128,11 @@ impl Recheck {
     ) {
         match self.stage {
             Stage::Known => {
+                if std::mem::take(&mut self.unjudged) {
+                    self.solution.answer.outcome = answers.outcomes[0];
+                    self.solution.answer.constraints = answers.constraints(0).to_vec();
+                    self.best = self.solution.answer.clone();
+                }
                 for (index, y) in std::mem::take(&mut self.known).into_iter().enumerate() {
                     self.take_better(answer(y, answers, index), BETTER);
                 }

@@ -4,6 +4,7 @@ use super::archive::Archive;
 use super::coordinates::Coordinates;
 use super::follower::{Answer, Follower, Ground};
 use super::model::{FitScratch, JointModel};
+use super::population::EFFORT;
 use super::rivals::Rivals;
 use super::solution::first_penalty;
 use crate::batch::Answers;
@@ -47,6 +48,11 @@ impl Knowledge {
             scratch: Scratch::default(),
             fit: FitScratch::default(),
         }
+    }
+
+    /// What is left of it for a follower with another objective: the rivals.
+    pub(crate) fn afresh(&self, spec: &ProblemSpec) -> Self {
+        Knowledge { rivals: self.rivals.clone(), ..Knowledge::new(spec, EFFORT.0) }
     }
 
     /// Lets a model learn from the archive, in new coordinates if any are given.

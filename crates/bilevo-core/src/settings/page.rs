@@ -31,6 +31,7 @@ const SECTIONS: [(&str, &str, &str); 7] = [
     ("allocator", "The allocator", "Which candidates get a lower search."),
     ("refine", "The refinement", "The second look at the best candidate or the elite."),
     ("jq", "The joint-quadratic scheme", "Followers solved on one model of all lower evaluations."),
+    ("position", "Ties of the follower", "Which of several equally good answers counts."),
     ("stop", "The end of a run", "When a run, and a lower search, ends."),
 ];
 

@@ -1,6 +1,6 @@
 //! The closing of a generation: who is the incumbent, what is learnt, whether to go on.
 
-use super::{Clock, Population, Stage, World};
+use super::{Clock, Opening, Population, Stage, World};
 use crate::candidate::Solved;
 use crate::jq::follower::FEASIBLE;
 use crate::jq::model::JointModel;
@@ -19,8 +19,9 @@ const PENALTY: (f64, f64) = (1.5, 0.95);
 const HISTORY: usize = 8;
 /// A generation is flat if merits differ by less than this, relative; two of them end a population.
 const FLAT: (f64, usize) = (1e-7, 2);
-/// Longest axis below which the distribution has collapsed.
-const COLLAPSED: f64 = 1e-11;
+
+/// A population that is not asked for the utmost has so much less patience.
+const HASTE: u64 = 3;
 
 impl Population {
     /// Adapts everything to the solutions of the generation.
@@ -40,8 +41,9 @@ impl Population {
         self.judged.drain(..old);
         world.knowledge.archive.trim(JointModel::memory(world.spec.dim()));
         self.watch();
-        let stalled = self.clock.now - self.clock.progress > world.config.restart_after;
-        let over = stalled || self.flat >= FLAT.1 || self.cma.reach() < COLLAPSED;
+        let patience = world.config.restart_after / if self.accuracy > 0.0 { HASTE } else { 1 };
+        let stalled = self.clock.now - self.clock.progress > patience;
+        let over = stalled || self.flat >= FLAT.1 || self.cma.reach() < self.collapsed;
         self.stage = if over { Stage::Ended } else { Stage::Open };
     }
 
@@ -97,7 +99,7 @@ impl Population {
     /// Whether all solutions are worth the same, the settled incumbent included.
     fn is_flat(&self) -> bool {
         let Some(incumbent) = self.incumbent.as_ref().filter(|s| s.answer.settled) else { return false };
-        let tolerance = FLAT.0 * (1.0 + self.unverified.merit.abs());
+        let tolerance = self.accuracy.max(FLAT.0) * (1.0 + self.unverified.merit.abs());
         self.unverified.spread < tolerance && (incumbent.merit(self.penalty) - self.unverified.merit).abs() < tolerance
     }
 
@@ -117,7 +119,12 @@ impl Population {
         }
         parents.sort_by(|a, b| a.merit(penalty).total_cmp(&b.merit(penalty)));
         let points: Vec<Vec<f64>> = parents.iter().map(|s| [&s.x[..], &s.answer.y[..]].concat()).collect();
-        self.cma.update(&self.params, points.iter().map(Vec::as_slice), &mut self.scratch);
+        if self.opening == Opening::Spread {
+            self.opening = Opening::Sampled;
+            points.into_iter().take(1).for_each(|best| self.cma.mean = best);
+        } else {
+            self.cma.update(&self.params, points.iter().map(Vec::as_slice), &mut self.scratch);
+        }
         let ranked = |s: &Solution| {
             let solved = s.as_solved();
             let upper = if solved.upper.is_failed() {
@@ -135,8 +142,8 @@ impl Population {
     fn watch(&mut self) {
         let merit = self.incumbent.as_ref().map_or(f64::INFINITY, |s| s.merit(self.penalty));
         let Clock { now, merit: last, .. } = self.clock;
-        let better = merit < last - 1e-9 * (1.0 + last.abs());
-        let worse = merit > last + 1e-6 * (1.0 + merit.abs());
+        let better = merit < last - self.accuracy.max(1e-9) * (1.0 + last.abs());
+        let worse = merit > last + self.accuracy.max(1e-6) * (1.0 + merit.abs());
         if better || worse || !last.is_finite() {
             self.clock = Clock { now, progress: now, merit };
         }

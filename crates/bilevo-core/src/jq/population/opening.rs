@@ -1,6 +1,6 @@
 //! The opening of a generation: sample, allocate, inject, open the follower searches.
 
-use super::{Population, Stage, World};
+use super::{Opening, Population, Stage, World};
 use crate::allocate::{Allocation, Sampled};
 use crate::candidate::Candidate;
 use crate::jq::config::StartRule;
@@ -10,13 +10,24 @@ use crate::jq::response;
 use crate::jq::searches::Searches;
 use crate::rng::Purpose;
 
+/// Corners of the box in a generation that is spread over it, at most.
+const CORNERS: usize = 16;
+
 impl Population {
     /// Chooses candidates and opens their searches.
     pub(super) fn open_generation(&mut self, world: &mut World<'_>) {
         self.generation += 1;
         let coordinates = Coordinates::new(&self.cma, world.spec.upper.dim());
         world.knowledge.teach(&mut self.model, Some(coordinates));
-        self.chosen = self.choose(world);
+        self.chosen = match self.opening {
+            Opening::Spread => self.spread(world),
+            _ => self.choose(world),
+        };
+        if self.opening == Opening::Centred {
+            let (x, guess) = self.cma.mean.split_at(world.spec.upper.dim());
+            self.chosen.insert(0, Candidate { x: x.to_vec(), guess: guess.to_vec() });
+            self.opening = Opening::Sampled;
+        }
         self.injected = self.inject(world);
         let effort = self.effort(world);
         let mut searches = Vec::with_capacity(self.chosen.len());
@@ -57,6 +68,33 @@ impl Population {
         run.iter().map(|&index| candidates[index].clone()).collect()
     }
 
+    /// Decisions all over the box: its centre, its corners (some of them where there are many), and
+    /// random ones.
+    fn spread(&self, world: &mut World<'_>) -> Vec<Candidate> {
+        let (upper, lower) = (&world.spec.upper.bounds, &world.spec.lower.bounds);
+        let mut stream = world.streams.open(Purpose::Sample, self.generation, 0);
+        let mut inside = |bounds: &[(f64, f64)]| -> Vec<f64> {
+            bounds.iter().map(|&(low, high)| low + (high - low) * stream.uniform()).collect()
+        };
+        let mut chosen = vec![Candidate {
+            x: upper.iter().map(|&(low, high)| 0.5 * low + 0.5 * high).collect(),
+            guess: inside(lower),
+        }];
+        let all = u32::try_from(upper.len()).ok().and_then(|m| 1_usize.checked_shl(m)).filter(|all| *all <= CORNERS);
+        for corner in 0..all.unwrap_or(CORNERS) {
+            let at = inside(upper);
+            let pick = |(i, (&(low, high), at)): (usize, (&(f64, f64), &f64))| {
+                let is_high = if all.is_some() { corner >> i & 1 == 1 } else { at - low > high - at };
+                if is_high { high } else { low }
+            };
+            let x = upper.iter().zip(&at).enumerate().map(pick).collect();
+            chosen.push(Candidate { x, guess: inside(lower) });
+        }
+        chosen.extend((0..2 * self.params.population).map(|_| Candidate { x: inside(upper), guess: inside(lower) }));
+        world.searches.run += chosen.len() as u64;
+        chosen
+    }
+
     /// The minimiser of the leader's model takes the place of the last chosen candidate, or one
     /// more where there are few.
     fn inject(&mut self, world: &World<'_>) -> Option<usize> {
@@ -77,7 +115,7 @@ impl Population {
             StartRule::Guess => true,
             StartRule::Alternate => self.restart.is_multiple_of(2),
         };
-        if whole_guess {
+        if whole_guess || self.accuracy > 0.0 {
             return candidate.guess.clone();
         }
         let model = world.config.model.is_on().then_some(&self.model);

@@ -1,0 +1,144 @@
+//! Decisions that pay only because the follower is indifferent there.
+//!
+//! Where the follower is indifferent, the leader may hope for the answer it likes best, and such a
+//! decision can be a single point: next to it the follower has a will of its own, and F jumps. No
+//! population finds such a point by chance. So before a run ends, it searches for one with the
+//! leader's objective weighed into the follower's: f + w F. That makes the point a region whose size
+//! goes with w. A population searches it from anywhere under the largest weight; others follow it to
+//! the point as the weight falls. As long as the follower leans, the leader gets at least what it gets
+//! in truth: a value that is no better than the elite's ends the search early. What is left at the
+//! end is looked at again without a weight, like the result of every restart.
+
+use super::population::Origin;
+use super::searches::Knowledge;
+use super::solution::Solution;
+use super::{AGREEMENT, JointQuadratic, Phase};
+use crate::config::{Config, PositionKind};
+use crate::engine::RunView;
+use crate::position;
+use crate::problem::ProblemSpec;
+use serde::{Deserialize, Serialize};
+
+/// Weights of the leader's objective, relative to the spreads of both.
+const WEIGHTS: [f64; 7] = [1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
+/// Index of the largest weight that leaves nothing but ties to the leader.
+const ENOUGH: usize = 3;
+/// A population ends when it is this small, as a share of the box and relative to the weight.
+const ACCURACY: f64 = 0.03;
+/// Other restarts for each of these searches while restarts do not agree.
+const RARITY: u64 = 3;
+/// Size of a population that follows another, relative to the weight of that.
+const REACH: f64 = 2.0;
+
+/// The state of the searches for ties.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Ties {
+    /// Searches begun.
+    searches: usize,
+    /// Populations of all of them.
+    populations: u64,
+    /// Whether the restart that just ended was such a search.
+    pub(super) just: bool,
+    /// Whether one of them found the elite.
+    won: bool,
+    open: Option<Open>,
+}
+
+/// A search for ties.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Open {
+    /// Index of its weight.
+    step: usize,
+    /// What is known of the follower without a weight.
+    known: Box<Knowledge>,
+    /// What the weights before it led to.
+    found: Option<Solution>,
+}
+
+impl Ties {
+    /// Whether the next restart is to be such a search: always if one found the elite, else from time
+    /// to time, and before the run ends.
+    pub(super) fn are_due(&self, config: &Config, restarts: u64, agreed: bool) -> bool {
+        let sometimes = restarts - self.populations > RARITY * self.searches as u64;
+        let again = self.won && !self.just;
+        let wanted = if config.position.kind == PositionKind::Pessimistic { 0 } else { config.jq.ties };
+        wanted > 0 && if agreed { self.searches < wanted } else { again || sometimes }
+    }
+
+    /// Notes a new elite, and whether it is clearly another one.
+    pub(super) fn note_elite(&mut self, differs: bool) {
+        if differs {
+            self.won = self.just;
+        }
+    }
+
+    /// Whether the follower's answers are weighed at present.
+    pub(super) fn is_leaning(&self) -> bool {
+        self.open.is_some()
+    }
+}
+
+impl JointQuadratic {
+    /// Begins a search.
+    pub(super) fn lean(&mut self, run: &mut RunView<'_>) {
+        // The smaller first weight finds what is near the truth, the larger one what is far from it.
+        let step = usize::from(self.ties.searches.is_multiple_of(2));
+        self.ties.searches += 1;
+        self.ties.populations += 1;
+        let afresh = self.knowledge.afresh(run.spec);
+        let known = std::mem::replace(&mut self.knowledge, afresh);
+        self.ties.open = Some(Open { step, known: Box::new(known), found: None });
+        *run.lean = WEIGHTS[step];
+        self.restart_at(run, Origin::Scan, ACCURACY * WEIGHTS[step]);
+    }
+
+    /// From the end of a population to the next weight, or to the second look at what was found.
+    pub(super) fn lean_less(&mut self, run: &mut RunView<'_>) {
+        let Some(Open { step, known, found: before }) = self.ties.open.take() else { return };
+        let found = self.population.incumbent.take();
+        let confirms = found.as_ref().zip(self.elite.as_ref()).is_some_and(|(a, b)| a.agrees(b, AGREEMENT));
+        let found = found.filter(|found| self.promises(found));
+        // What does not depend on the weight has arrived: only the last one is left to try.
+        let arrived = found
+            .as_ref()
+            .zip(before.as_ref())
+            .is_some_and(|(a, b)| distance(run.spec, a, b) < ACCURACY * WEIGHTS[step - 1]);
+        let next = if arrived && step + 1 < WEIGHTS.len() { WEIGHTS.len() - 1 } else { step + 1 };
+        if let (Some(found), Some(&weight)) = (&found, WEIGHTS.get(next)) {
+            self.ties.open = Some(Open { step: next, known, found: Some(found.clone()) });
+            self.ties.populations += 1;
+            self.knowledge = self.knowledge.afresh(run.spec);
+            *run.lean = weight;
+            let point = [&found.x[..], &found.answer.y[..]].concat();
+            return self.restart_at(run, Origin::Near(&point, REACH * WEIGHTS[step]), ACCURACY * weight);
+        }
+        *run.lean = position::weight(&self.config);
+        self.knowledge = *known;
+        // A region that got lost on the way may still hold what it was made from.
+        match found.or(before.filter(|_| step > ENOUGH && !confirms)) {
+            Some(mut found) => {
+                found.answer.settled = true;
+                self.ties.just = true;
+                self.population.incumbent = Some(found.clone());
+                self.phase = Phase::Recheck(Box::new(self.second_look(found).with_own_answer()));
+            }
+            None => {
+                self.agreeing += usize::from(confirms && self.ties.won);
+                self.ties.just = true;
+                self.go_on(run);
+            }
+        }
+    }
+
+    /// Whether a solution with a leaning follower is clearly better than the elite.
+    fn promises(&self, found: &Solution) -> bool {
+        self.elite.as_ref().is_none_or(|elite| found.compare(elite).is_lt() && !found.agrees(elite, AGREEMENT))
+    }
+}
+
+/// The largest distance between two solutions along a variable, as a share of its box.
+fn distance(spec: &ProblemSpec, a: &Solution, b: &Solution) -> f64 {
+    let bounds = spec.upper.bounds.iter().chain(&spec.lower.bounds);
+    let pairs = a.x.iter().chain(&a.answer.y).zip(b.x.iter().chain(&b.answer.y));
+    pairs.zip(bounds).fold(0.0_f64, |most, ((a, b), (low, high))| most.max((a - b).abs() / (high - low)))
+}
