@@ -91,8 +91,9 @@ def minimize(
         Solves the follower's problem once more at the end, by other means and from many starts, and
         tells in ``result.audit`` whether the answer stands. Its evaluations are counted apart.
     position:
-        Which of several answers that are equally good for the follower counts in the audit: the one
-        best (``"optimistic"``) or worst (``"pessimistic"``) for the leader. Implies ``audit``.
+        Which of several answers that are equally good for the follower counts, in the search and in
+        the audit: the one best (``"optimistic"``) or worst (``"pessimistic"``) for the leader. The
+        search then asks for F at the points of the follower's searches too. Implies ``audit``.
     on_failure:
         What an evaluation that raises or returns no finite number means: ``"worst"`` (it counts as
         the worst of all) or ``"stop"`` (the run ends with an :class:`bilevo.EvaluationError`).
@@ -128,7 +129,8 @@ def minimize(
         "name": name,
     }
     problem = _problem(F, own, vectorized, equality_tolerance)
-    run = _open(problem, method, seed, read_settings(settings, budget), checkpoint)
+    taken = [("position.kind", position)] if position in ("optimistic", "pessimistic") else []
+    run = _open(problem, method, seed, read_settings(settings, budget) + taken, checkpoint)
     with ExitStack() as stack:
         watch = _Watch(run, callback, progress)
         stack.callback(watch.close)

@@ -98,5 +98,9 @@ def test_the_position_decides_between_equally_good_answers() -> None:
     assert result.audit is not None and result.audit.ties is not None
     ties = result.audit.ties
     assert ties["pessimistic"]["F"] - ties["optimistic"]["F"] > 0.9
+    # the search honours it: (x - 2)² + x y2 is best at 1.5 if the worst y2 counts, at 2.5 if the best does
+    options |= {"F": lambda x, y: (x[0] - 2) ** 2 + x[0] * y[1], "bounds_lower": [(0, 10), (-1, 1)]}
+    for position, x in (("optimistic", 2.5), ("pessimistic", 1.5)):
+        assert solve_toll(**options, position=position).x[0] == pytest.approx(x, abs=0.02)
     with pytest.raises(bilevo.ProblemError, match="`optimistic` or `pessimistic`"):
         solve_toll(position="neutral")

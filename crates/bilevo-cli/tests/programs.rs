@@ -77,6 +77,26 @@ fn the_position_decides_which_of_equal_answers_counts() {
     assert!(value("pessimistic") > 100.0);
 }
 
+#[test]
+fn the_position_decides_where_the_search_goes() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = "[upper]\nminimize = \"(x-2)^2 + (y1-x)^2 + x*y2\"\nvariables = { x = [0, 4] }\n\
+        [lower]\nminimize = \"(y1-x)^2\"\nvariables = { y1 = [-10, 10], y2 = [-1, 1] }\n";
+    std::fs::write(folder.path().join("indifferent.toml"), file).unwrap();
+    for (position, x, value) in [("optimistic", 2.5, -2.25), ("pessimistic", 1.5, 1.75)] {
+        for method in ["auto", "tlea-de"] {
+            let args = ["solve", "indifferent.toml", "--seed", "1", "-m", method, "--position", position];
+            let result = json(&bilevo(folder.path(), &[&args[..], &["--format", "json"]].concat()));
+            let (found, reached) = (result["x"][0].as_f64().unwrap(), result["F"].as_f64().unwrap());
+            assert!(
+                (found - x).abs() < 0.03 && (reached - value).abs() < 3e-3,
+                "{method} {position} {found} {reached}"
+            );
+            assert_eq!(result["audit"]["verdict"], "stands");
+        }
+    }
+}
+
 /// Starts a run whose program hangs; the run, and the program as something to wait for.
 fn hanging(folder: &Path) -> (Child, std::os::fd::OwnedFd) {
     // The program tells its number through a pipe that somebody must read.

@@ -142,6 +142,9 @@ impl JointQuadratic {
                 }
                 Phase::Descend(_) => {}
                 Phase::Search => {
+                    if self.ties.have_had_enough(run.issued) {
+                        self.population.end();
+                    }
                     let leant = self.ties.is_leaning() && self.population.ended();
                     if self.population.between_generations() && !open && !leant {
                         return;
@@ -198,7 +201,8 @@ impl JointQuadratic {
                 None => self.restart(run),
             },
             Phase::Recheck(check) => {
-                let Recheck { solution, .. } = *check;
+                let Recheck { solution, tied, .. } = *check;
+                self.ties.seen |= tied;
                 self.knowledge.rivals.push(&solution.x, &solution.answer.y);
                 let known = vec![solution.answer.y.clone()];
                 self.population.incumbent = Some(solution);

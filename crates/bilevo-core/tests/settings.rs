@@ -15,7 +15,10 @@ fn spec(upper: usize, lower: usize) -> ProblemSpec {
 /// A config that uses a setting: the first of the methods, or a change of it, that does.
 fn user_of(setting: &Setting) -> Config {
     let mut configs: Vec<Config> = methods::all().map(|m| m.config()).collect();
-    configs.push(Config { position: PositionConfig { kind: PositionKind::Optimistic, weight: None }, ..Config::default() });
+    configs.push(Config {
+        position: PositionConfig { kind: PositionKind::Optimistic, weight: None },
+        ..Config::default()
+    });
     configs.retain(|config| setting.is_used_by(config));
     assert!(!configs.is_empty(), "no method uses {}", setting.path);
     configs.remove(0)

@@ -15,11 +15,13 @@ mod ties;
 mod words;
 
 use crate::evaluate::Evaluator;
+use bilevo_core::config::{Config, PositionKind};
 use bilevo_core::problem::{Direction, LowerConstraints, ProblemSpec};
 use bilevo_core::record::Solution;
 use follower::{Follower, Point, View};
 use search::Trail;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use ties::Tie;
@@ -34,6 +36,26 @@ pub enum Position {
     Pessimistic,
 }
 
+impl Position {
+    /// The position that a run takes by its settings.
+    pub fn of(config: &Config) -> Option<Position> {
+        match config.position.kind {
+            PositionKind::Any => None,
+            PositionKind::Optimistic => Some(Position::Optimistic),
+            PositionKind::Pessimistic => Some(Position::Pessimistic),
+        }
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Position::Optimistic => "optimistic",
+            Position::Pessimistic => "pessimistic",
+        })
+    }
+}
+
 /// How an answer is checked.
 #[derive(Clone, Debug)]
 pub struct AuditOptions {
@@ -46,7 +68,8 @@ pub struct AuditOptions {
     pub max_lower_evals: Option<u64>,
     /// Box-wide searches at most.
     pub starts: usize,
-    /// Which of several equally good answers counts; none has a say if absent.
+    /// Which of several equally good answers counts; if absent the position of the run, if that has
+    /// one.
     pub position: Option<Position>,
     /// Seed of the audit's random numbers.
     pub seed: u64,

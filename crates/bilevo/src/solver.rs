@@ -8,7 +8,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::audit::{AuditOptions, audit};
+use crate::audit::{AuditOptions, Position, audit};
 use crate::checkpoint::{Checkpoint, Slot};
 use crate::observe::Observer;
 use crate::policy::FailurePolicy;
@@ -138,6 +138,14 @@ impl<'a> Solver<'a> {
         self
     }
 
+    /// Which of several equally good answers of the follower counts: the search judges every decision
+    /// by it, at the price of an upper evaluation for each lower one, and an audit is made that
+    /// reports it.
+    pub fn position(mut self, position: Position) -> Self {
+        self.audit.get_or_insert_default();
+        self.set("position.kind", position)
+    }
+
     /// Somebody who is told what happens.
     pub fn observer(mut self, observer: &'a mut dyn Observer) -> Self {
         self.observers.push(observer);
@@ -239,7 +247,8 @@ impl Ready<'_> {
             && result.stop != Status::Interrupted
         {
             let (seed, stop) = (self.run.engine().seed(), Arc::clone(&self.options.stop));
-            let options = AuditOptions { seed, stop, ..wanted.clone() };
+            let position = wanted.position.or(Position::of(self.run.engine().config()));
+            let options = AuditOptions { seed, stop, position, ..wanted.clone() };
             let finding = audit(&mut *evaluator, &solution, &options);
             result.audited(finding, options.position, self.run.engine());
         }

@@ -91,8 +91,8 @@ pub(crate) struct Args {
     /// those of one lower search]
     #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
     audit_evals: Option<u64>,
-    /// Which of several answers counts that are equally good for the follower, within the tolerance
-    /// of the audit, which is made too
+    /// Which of several answers counts that are equally good for the follower: in the search, at the
+    /// price of an upper evaluation for each lower one, and in the audit, which is made too
     #[arg(long, value_enum, value_name = "WHICH")]
     position: Option<PositionArg>,
     /// Text for people, JSON for programs
@@ -142,17 +142,21 @@ enum PositionArg {
     Pessimistic,
 }
 
+impl PositionArg {
+    fn meant(self) -> Position {
+        match self {
+            PositionArg::Optimistic => Position::Optimistic,
+            PositionArg::Pessimistic => Position::Pessimistic,
+        }
+    }
+}
+
 impl Args {
     /// The audit that is wanted, if one is.
     fn audit(&self) -> Option<AuditOptions> {
-        let position = self.position.map(|position| match position {
-            PositionArg::Optimistic => Position::Optimistic,
-            PositionArg::Pessimistic => Position::Pessimistic,
-        });
-        (self.audit || position.is_some()).then(|| AuditOptions {
+        (self.audit || self.position.is_some()).then(|| AuditOptions {
             tolerance: self.audit_tolerance,
             max_lower_evals: self.audit_evals,
-            position,
             ..AuditOptions::default()
         })
     }
@@ -230,6 +234,7 @@ fn with_settings<'a>(args: &Args, mut solver: Solver<'a>) -> anyhow::Result<Solv
         ("--max-upper-evals", "stop.max_upper_evals", number(args.max_upper_evals)),
         ("--max-lower-evals", "stop.max_lower_evals", number(args.max_lower_evals)),
         ("--target", "stop.target", args.target.map(|target| target.word().into())),
+        ("--position", "position.kind", args.position.map(|position| position.meant().to_string())),
     ];
     for (key, value) in &args.set {
         let twice = flags.iter().find(|(_, setting, given)| given.is_some() && setting == key);

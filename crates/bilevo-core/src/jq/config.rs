@@ -53,7 +53,7 @@ settings! {
     discovery: Switch = Switch::On, |_| words(Switch::ALL);
     /// Searches, before the run ends, for decisions at which the follower is indifferent and that pay
     /// only if it answers as the leader likes.
-    ties: usize = 2, |_| whole(0, 1000);
+    ties: usize = 3, |_| whole(0, 1000);
     /// Box-wide searches that recheck the follower at the end of a restart.
     rechecks: usize = 2, |_| whole(0, 1000);
     /// Restarts that must end at the same value to end the run; 0 = go on to the budget.

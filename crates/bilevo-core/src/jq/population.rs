@@ -263,6 +263,13 @@ impl Population {
         self.stage == Stage::Ended
     }
 
+    /// Ends it with the generation.
+    pub(crate) fn end(&mut self) {
+        if self.stage == Stage::Open {
+            self.stage = Stage::Ended;
+        }
+    }
+
     /// Whether a generation is complete and no other has begun.
     pub(crate) fn between_generations(&self) -> bool {
         matches!(self.stage, Stage::Open | Stage::Ended)

@@ -9,6 +9,7 @@
 
 use super::coordinates::Coordinates;
 use super::follower::{Answer, Effort, FEASIBLE, Follower};
+use super::rivals::differs;
 use super::searches::{Knowledge, Searches, Wanted, answer};
 use super::solution::Solution;
 use crate::batch::Answers;
@@ -46,6 +47,8 @@ pub(crate) struct Recheck {
     pub(crate) solution: Solution,
     /// Whether a clearly better answer was found.
     pub(crate) exposed: bool,
+    /// Whether answers were found that are equally good for the follower.
+    pub(crate) tied: bool,
     best: Answer,
     known: Vec<Vec<f64>>,
     /// Whether the first known answer is the solution's own, whose value is still unknown.
@@ -69,6 +72,7 @@ impl Recheck {
             best: solution.answer.clone(),
             solution,
             exposed: false,
+            tied: false,
             known,
             unjudged: false,
             wide,
@@ -161,6 +165,14 @@ impl Recheck {
         }
     }
 
+    /// Whether another answer is as good as the best one.
+    fn ties(&self, other: &Answer, spec: &ProblemSpec) -> bool {
+        let margin = EXPOSED * (1.0 + self.best.outcome.value.abs());
+        other.outcome.violation <= self.best.outcome.violation.max(FEASIBLE)
+            && (other.outcome.value - self.best.outcome.value).abs() <= margin
+            && differs(&other.y, &self.best.y, &spec.lower.bounds)
+    }
+
     fn open_wide(&mut self, spec: &ProblemSpec, streams: Streams, knowledge: &Knowledge) {
         self.stage = Stage::Wide;
         self.penalty = PENALTIES[0] * knowledge.penalty;
@@ -184,6 +196,9 @@ impl Recheck {
         let found: Vec<Answer> = self.searches.all().iter().filter_map(Follower::answer).cloned().collect();
         let margin = if self.stage == Stage::Wide { BETTER } else { 0.0 };
         let infeasible = found.iter().any(|a| a.outcome.violation > FEASIBLE);
+        if self.stage == Stage::Wide {
+            self.tied = found.iter().any(|a| self.ties(a, spec));
+        }
         found.into_iter().for_each(|a| self.take_better(a, margin));
         let next = match self.stage {
             Stage::Fine(index) if infeasible => index + 1,

@@ -39,14 +39,22 @@ impl Rivals {
         upper: &[(f64, f64)],
         lower: &[(f64, f64)],
     ) -> Option<&[f64]> {
-        let share = |(a, b): (&f64, &f64), (low, high): &(f64, f64)| (a - b).abs() / (high - low);
-        let differs = |rival: &Vec<f64>| rival.iter().zip(y).zip(lower).any(|(pair, b)| share(pair, b) > DIFFERENT);
         let distance = |rival: &Vec<f64>| -> f64 {
             rival.iter().zip(x).zip(upper).map(|(pair, b)| share(pair, b)).map(|s| s * s).sum()
         };
-        let candidates = self.0.iter().filter(|(_, rival)| differs(rival));
+        let candidates = self.0.iter().filter(|(_, rival)| differs(rival, y, lower));
         candidates.min_by(|a, b| distance(&a.0).total_cmp(&distance(&b.0))).map(|(_, rival)| rival.as_slice())
     }
+}
+
+/// Difference as a share of the box.
+fn share((a, b): (&f64, &f64), (low, high): &(f64, f64)) -> f64 {
+    (a - b).abs() / (high - low)
+}
+
+/// Whether two answers are not the same.
+pub(crate) fn differs(a: &[f64], b: &[f64], bounds: &[(f64, f64)]) -> bool {
+    a.iter().zip(b).zip(bounds).any(|(pair, b)| share(pair, b) > DIFFERENT)
 }
 
 #[cfg(test)]

@@ -25,6 +25,8 @@ const WEIGHTS: [f64; 7] = [1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
 const ENOUGH: usize = 3;
 /// A population ends when it is this small, as a share of the box and relative to the weight.
 const ACCURACY: f64 = 0.03;
+/// Evaluations that a search may spend if there were fewer before it; else as many as there were.
+const ALLOWANCE: u64 = 12_000;
 /// Other restarts for each of these searches while restarts do not agree.
 const RARITY: u64 = 3;
 /// Size of a population that follows another, relative to the weight of that.
@@ -41,6 +43,8 @@ pub(super) struct Ties {
     pub(super) just: bool,
     /// Whether one of them found the elite.
     won: bool,
+    /// Whether equally good answers of the follower were seen.
+    pub(super) seen: bool,
     open: Option<Open>,
 }
 
@@ -53,13 +57,16 @@ struct Open {
     known: Box<Knowledge>,
     /// What the weights before it led to.
     found: Option<Solution>,
+    /// Number of the point at which it is too much.
+    limit: u64,
 }
 
 impl Ties {
-    /// Whether the next restart is to be such a search: always if one found the elite, else from time
-    /// to time, and before the run ends.
+    /// Whether the next restart is to be such a search: every other one if one of them found the elite,
+    /// else from time to time, sooner where a tie was seen, and before the run ends.
     pub(super) fn are_due(&self, config: &Config, restarts: u64, agreed: bool) -> bool {
-        let sometimes = restarts - self.populations > RARITY * self.searches as u64;
+        let times = self.searches as u64 + u64::from(!self.seen);
+        let sometimes = restarts - self.populations > RARITY * times;
         let again = self.won && !self.just;
         let wanted = if config.position.kind == PositionKind::Pessimistic { 0 } else { config.jq.ties };
         wanted > 0 && if agreed { self.searches < wanted } else { again || sometimes }
@@ -76,6 +83,11 @@ impl Ties {
     pub(super) fn is_leaning(&self) -> bool {
         self.open.is_some()
     }
+
+    /// Whether the open search has had its share of the evaluations.
+    pub(super) fn have_had_enough(&self, issued: u64) -> bool {
+        self.open.as_ref().is_some_and(|open| issued > open.limit)
+    }
 }
 
 impl JointQuadratic {
@@ -87,14 +99,15 @@ impl JointQuadratic {
         self.ties.populations += 1;
         let afresh = self.knowledge.afresh(run.spec);
         let known = std::mem::replace(&mut self.knowledge, afresh);
-        self.ties.open = Some(Open { step, known: Box::new(known), found: None });
+        let limit = run.issued + run.issued.max(ALLOWANCE);
+        self.ties.open = Some(Open { step, known: Box::new(known), found: None, limit });
         *run.lean = WEIGHTS[step];
         self.restart_at(run, Origin::Scan, ACCURACY * WEIGHTS[step]);
     }
 
     /// From the end of a population to the next weight, or to the second look at what was found.
     pub(super) fn lean_less(&mut self, run: &mut RunView<'_>) {
-        let Some(Open { step, known, found: before }) = self.ties.open.take() else { return };
+        let Some(Open { step, known, found: before, limit }) = self.ties.open.take() else { return };
         let found = self.population.incumbent.take();
         let confirms = found.as_ref().zip(self.elite.as_ref()).is_some_and(|(a, b)| a.agrees(b, AGREEMENT));
         let found = found.filter(|found| self.promises(found));
@@ -103,9 +116,13 @@ impl JointQuadratic {
             .as_ref()
             .zip(before.as_ref())
             .is_some_and(|(a, b)| distance(run.spec, a, b) < ACCURACY * WEIGHTS[step - 1]);
-        let next = if arrived && step + 1 < WEIGHTS.len() { WEIGHTS.len() - 1 } else { step + 1 };
+        let next = match step + 1 {
+            _ if run.issued > limit => WEIGHTS.len(),
+            next if arrived && next < WEIGHTS.len() => WEIGHTS.len() - 1,
+            next => next,
+        };
         if let (Some(found), Some(&weight)) = (&found, WEIGHTS.get(next)) {
-            self.ties.open = Some(Open { step: next, known, found: Some(found.clone()) });
+            self.ties.open = Some(Open { step: next, known, found: Some(found.clone()), limit });
             self.ties.populations += 1;
             self.knowledge = self.knowledge.afresh(run.spec);
             *run.lean = weight;
@@ -115,7 +132,7 @@ impl JointQuadratic {
         *run.lean = position::weight(&self.config);
         self.knowledge = *known;
         // A region that got lost on the way may still hold what it was made from.
-        match found.or(before.filter(|_| step > ENOUGH && !confirms)) {
+        match found.filter(|_| step >= ENOUGH).or(before.filter(|_| step > ENOUGH && !confirms)) {
             Some(mut found) => {
                 found.answer.settled = true;
                 self.ties.just = true;

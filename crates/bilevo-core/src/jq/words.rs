@@ -18,5 +18,9 @@ pub(super) fn steps(config: &Config) -> Vec<String> {
         ]
         .map(String::from),
     );
+    if config.jq.ties > 0 {
+        let leaning = "Now and then, and before the end: restart with a follower that leans to the leader, ever less.";
+        steps.push(leaning.into());
+    }
     steps
 }

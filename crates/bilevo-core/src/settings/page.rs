@@ -24,7 +24,7 @@ The defaults are those of `bl-cma-es`; what the other methods change stands at t
 ";
 
 /// Heading and first words of a part of the settings.
-const SECTIONS: [(&str, &str, &str); 7] = [
+const SECTIONS: [(&str, &str, &str); 8] = [
     ("scheme", "The scheme", "How a method goes about both levels."),
     ("upper", "The upper strategy", "Where the leader looks next."),
     ("lower", "The lower search", "How the follower's answers are found."),

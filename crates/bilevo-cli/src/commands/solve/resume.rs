@@ -4,7 +4,7 @@ use super::files::quoted_path;
 use super::{Args, OnFailure, open, with_settings};
 use crate::args::Format;
 use anyhow::{Context, bail};
-use bilevo::{Checkpoint, Config, RunError, Solver, Source};
+use bilevo::{Checkpoint, Config, Position, RunError, Solver, Source};
 use std::path::Path;
 
 /// The problem of a saved run; flags that contradict the run are refused.
@@ -53,6 +53,9 @@ fn refuse_other_settings(args: &Args, saved: &Config) -> anyhow::Result<()> {
             refuse("--target")?;
         }
     }
+    if args.position.is_some_and(|position| Some(position.meant()) != Position::of(saved)) {
+        refuse("--position")?;
+    }
     Ok(())
 }
 
@@ -81,8 +84,7 @@ pub(super) fn command(args: &Args, path: &Path) -> String {
     add("jobs", (args.jobs != 1).then(|| args.jobs.to_string()));
     add("on-failure", (args.on_failure == OnFailure::Stop).then(|| "stop".into()));
     add("retries", (args.retries > 0).then(|| args.retries.to_string()));
-    let position = args.position.and_then(|position| clap::ValueEnum::to_possible_value(&position));
-    add("position", position.as_ref().map(|position| position.get_name().into()));
+    add("position", args.position.map(|position| position.meant().to_string()));
     add("audit-evals", args.audit_evals.map(|count| count.to_string()));
     add(
         "audit-tolerance",
