@@ -179,6 +179,7 @@ mod tests {
             batch: &mut batch,
             elite,
             searches: &mut searches,
+            lean: &mut 0.0,
         };
         call(&mut refiner, &run, &mut upper)
     }
