@@ -154,6 +154,10 @@ fn a_generation_in_words_says_what_the_settings_decide() {
     for (method, said) in [
         ("bl-cma-es", "Take all of them."),
         ("bl-cma-es", "Search the lower level for each of them with its own CMA-ES"),
+        ("tlea-cma-es", "side by side with CMA-ES"),
+        ("tlea-de", "side by side with differential evolution"),
+        ("motea", "as one problem with two objectives"),
+        ("boc", "with one solution for each of them"),
         ("bl-cma-es", "Refine the best candidate or the elite by another lower search."),
         ("bl-cma-es-random", "Take a random 50% of them."),
         ("bl-cma-es-recall", "The elite joins them every 4 generations."),
