@@ -97,6 +97,20 @@ fn the_position_decides_where_the_search_goes() {
     }
 }
 
+#[test]
+fn a_method_that_fails_on_equalities_says_which_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = "[upper]\nminimize = \"x + y\"\nvariables = { x = [0, 1] }\n\
+        [lower]\nminimize = \"y^2\"\nvariables = { y = [0, 1] }\nsubject_to = [\"x + y == 1\"]\n";
+    std::fs::write(folder.path().join("equal.toml"), file).unwrap();
+    let words = |method: &str| {
+        let args = ["solve", "equal.toml", "--seed", "1", "--max-upper-evals", "1", "-m", method];
+        String::from_utf8(bilevo(folder.path(), &args).stderr).unwrap()
+    };
+    assert!(words("bl-cma-es").contains("--method auto"), "{}", words("bl-cma-es"));
+    assert!(!words("auto").contains("--method auto"));
+}
+
 /// Starts a run whose program hangs; the run, and the program as something to wait for.
 fn hanging(folder: &Path) -> (Child, std::os::fd::OwnedFd) {
     // The program tells its number through a pipe that somebody must read.

@@ -12,6 +12,7 @@ use crate::output::{self, say};
 use crate::{Exit, settings};
 use anyhow::bail;
 use bilevo::checkpoint::Saved;
+use bilevo::config::SchemeKind;
 use bilevo::solver::Ready;
 use bilevo::source::{self, Named};
 use bilevo::testing::{Faulty, Inject};
@@ -202,6 +203,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     if args.seed.is_none() && args.resume.is_none() {
         let seed = ready.run.id().seed;
         say(format_args!("seed {seed} (drawn; --seed {seed} repeats this run)"));
+    }
+    let (spec, config) = (ready.run.engine().spec(), ready.run.engine().config());
+    if spec.upper.equalities + spec.lower.equalities > 0 && config.scheme.kind == SchemeKind::Nested {
+        output::warn("this method hardly ever meets an equality constraint; --method auto does");
     }
     watch(args, &mut ready)
 }
