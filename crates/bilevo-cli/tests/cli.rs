@@ -122,7 +122,7 @@ fn jobs_do_not_change_the_answer() {
 
 #[test]
 fn a_missed_target_is_exit_code_one_unless_switched_off() {
-    let base = ["solve", "smd1", "--seed", "1", "--max-upper-evals", "20"];
+    let base = ["solve", "smd1", "--seed", "1", "--max-upper-evals", "8"];
     let missed = bilevo(&base);
     assert_eq!(code(&missed), 1);
     assert!(stdout(&missed).contains("best known value not reached"), "{}", stdout(&missed));
@@ -131,6 +131,23 @@ fn a_missed_target_is_exit_code_one_unless_switched_off() {
     assert_eq!(code(&bilevo(&[&base[..], &["--target", "both"]].concat())), 1);
     let off = bilevo(&[&base[..], &["--target", "off"]].concat());
     assert_eq!((code(&off), stdout(&off).contains("not reached")), (0, false));
+}
+
+#[test]
+fn effort_decides_when_a_run_ends_and_the_answer_tells_how_it_was_verified() {
+    let run = |effort: &str| -> serde_json::Value {
+        let output = bilevo(&["solve", "smd1", "--target", "off", "--effort", effort, "--format", "json"]);
+        serde_json::from_str(&stdout(&output)).unwrap()
+    };
+    let (quick, normal) = (run("quick"), run("normal"));
+    let of = |result: &serde_json::Value, key: &str| result["verification"][key].as_u64().unwrap();
+    assert_eq!((&quick["stop"], &normal["stop"]), (&"agreed".into(), &"agreed".into()));
+    assert_eq!((of(&quick, "agreeing"), of(&normal, "agreeing")), (2, 3));
+    assert!(of(&normal, "restarts") >= 3 && of(&normal, "rechecks") >= 3);
+    assert_eq!(normal["verification"]["rechecked"], true);
+    let text = bilevo(&["solve", "smd1", "--target", "off", "--effort", "quick"]);
+    assert!(stdout(&text).contains("searched for again without the model; 2 of 2 restarts agree"), "{}", stdout(&text));
+    refused(&["solve", "smd1", "--method", "bl-cma-es", "--effort", "quick"], &["jq.effort"]);
 }
 
 /// The command must fail with exit code 2, print nothing on stdout and say all of `parts`.

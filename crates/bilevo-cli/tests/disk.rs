@@ -51,7 +51,7 @@ fn broken_off(folder: &Path, every: u32) -> Output {
 fn a_run_saved_by_itself_is_not_replaced_by_an_earlier_state() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
-    refused(&broken_off(at, 2000), &["saved to", DEFAULT]);
+    refused(&broken_off(at, 500), &["saved to", DEFAULT]);
     let long = std::fs::read(at.join(DEFAULT)).unwrap();
     // The same run again, which breaks off much earlier.
     let short = broken_off(at, 50);
@@ -192,7 +192,7 @@ fn pipes_and_devices_are_refused_at_once_and_links_are_followed() {
 fn a_refused_checkpoint_leaves_the_other_files_alone() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
-    refused(&broken_off(at, 2000), &[DEFAULT]);
+    refused(&broken_off(at, 500), &[DEFAULT]);
     std::fs::write(at.join("t.jsonl"), "{\"generation\":1}\n").unwrap();
     refused(&run(at, &["--checkpoint", DEFAULT, "--trace", "t.jsonl", "--plot", "p.svg"]), &["unfinished"]);
     assert_eq!(std::fs::read_to_string(at.join("t.jsonl")).unwrap(), "{\"generation\":1}\n");

@@ -98,7 +98,7 @@ fn a_second_ctrl_c_ends_it_at_once() {
 /// A directory with the checkpoint `half` of an unfinished run.
 fn with_half_a_run() -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
-    let stop = ["--inject", "error:2000", "--on-failure", "stop", "--checkpoint", "half"];
+    let stop = ["--inject", "error:500", "--on-failure", "stop", "--checkpoint", "half"];
     let output = bilevo(directory.path(), &[&["solve"], &RUN[..], &stop[..]].concat());
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     directory
@@ -203,7 +203,7 @@ fn a_plot_replaces_nothing_but_pictures() {
 fn the_resume_command_can_be_pasted_and_keeps_the_flags() {
     let directory = tempfile::tempdir().unwrap();
     let files = ["--checkpoint", "it's half", "--trace", "my trace", "--plot", "a.svg"];
-    let how = ["--inject", "error:2000", "--on-failure", "stop", "--retries", "1", "--jobs", "2"];
+    let how = ["--inject", "error:500", "--on-failure", "stop", "--retries", "1", "--jobs", "2"];
     let output = bilevo(directory.path(), &[&["solve"], &RUN[..], &files[..], &how[..]].concat());
     let command = "bilevo solve --resume 'it'\\''s half' --trace 'my trace' --plot a.svg --jobs 2 --on-failure stop \
                    --retries 1 --format json";

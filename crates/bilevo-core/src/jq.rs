@@ -34,8 +34,8 @@ use crate::candidate::Solved;
 use crate::config::Config;
 use crate::engine::{Outlook, Readings, RunView, Scheme, SchemeFacts, SchemeSetup};
 use crate::problem::{Level, Outcome, ProblemSpec};
-use crate::record::StopReason;
-use crate::rng::Purpose;
+use crate::record::{StopReason, Verification};
+use crate::rng::{Purpose, Streams};
 use descent::{Descent, Incumbent};
 use follower::Answer;
 use population::{Origin, Population, Start, World};
@@ -47,6 +47,9 @@ use ties::Ties;
 
 /// Relative difference of F within which two restarts agree.
 const AGREEMENT: f64 = 1e-3;
+
+/// Descents before the first population, as long as they come to their end.
+const FIRST_DESCENTS: u64 = 2;
 
 /// Where a restart stands.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -73,9 +76,16 @@ pub struct JointQuadratic {
     phase: Phase,
     /// Populations so far.
     restarts: u64,
+    /// Descents so far.
+    descents: u64,
+    /// Whether the present restart is one, and whether the latest one came to its end.
+    descending: bool,
+    descends: bool,
     elite: Option<Solution>,
-    /// Restarts that ended at the elite's value.
-    agreeing: usize,
+    /// Restarts that ended at the elite's value, and how many of them were populations.
+    agreeing: (usize, usize),
+    /// Looks at an answer without the model, and how many of them found a better one.
+    rechecks: (u64, u64),
     wanted: Wanted,
     /// Whether a decision of the descent was just judged: a generation of its own.
     judged: bool,
@@ -99,23 +109,20 @@ impl JointQuadratic {
             origin: Origin::Anywhere,
             accuracy: 0.0,
         };
-        let phase = if config.jq.descent > 0 {
-            let mut stream = streams.open(Purpose::Start, 0, 1);
-            let mut uniform = |&(low, high): &(f64, f64)| low + (high - low) * stream.uniform();
-            let start: Vec<f64> = spec.upper.bounds.iter().chain(&spec.lower.bounds).map(&mut uniform).collect();
-            Phase::Descend(Box::new(Descent::new(spec, &start, (config.jq.descent * spec.dim()) as u64)))
-        } else {
-            Phase::Search
-        };
+        let phase = if config.jq.descent > 0 { descent(config, spec, streams, 1) } else { Phase::Search };
         JointQuadratic {
             knowledge: Knowledge::new(spec, population::EFFORT.0),
             population: Population::new(&start),
             config: config.clone(),
             size: sizes.population,
             restarts: u64::from(matches!(phase, Phase::Search)),
+            descents: u64::from(!matches!(phase, Phase::Search)),
+            descending: !matches!(phase, Phase::Search),
+            descends: false,
             phase,
             elite: None,
-            agreeing: 0,
+            agreeing: (0, 0),
+            rechecks: (0, 0),
             wanted: Vec::new(),
             judged: false,
             ties: Ties::default(),
@@ -186,10 +193,12 @@ impl JointQuadratic {
             Phase::Descend(descent) => match self.descended(&descent, run.spec) {
                 // A descent that was cut short has nothing to show for itself.
                 Some(solution) if descent.converged() => {
+                    self.descends = true;
                     self.population.incumbent = Some(solution.clone());
                     self.phase = Phase::Recheck(Box::new(self.second_look(solution)));
                 }
                 reached => {
+                    self.descends = false;
                     self.restart(run);
                     self.population.fruitless = reached.is_none();
                 }
@@ -201,8 +210,10 @@ impl JointQuadratic {
                 None => self.restart(run),
             },
             Phase::Recheck(check) => {
-                let Recheck { solution, tied, .. } = *check;
+                let Recheck { solution, tied, exposed, .. } = *check;
                 self.ties.seen |= tied;
+                self.rechecks.0 += 1;
+                self.rechecks.1 += u64::from(exposed);
                 self.knowledge.rivals.push(&solution.x, &solution.answer.y);
                 let known = vec![solution.answer.y.clone()];
                 self.population.incumbent = Some(solution);
@@ -215,6 +226,7 @@ impl JointQuadratic {
                 }
             }
             Phase::CrossCheck(check) => {
+                self.rechecks.1 += u64::from(check.exposed);
                 self.elite = Some(check.solution);
                 self.conclude(run);
             }
@@ -240,11 +252,13 @@ impl JointQuadratic {
     /// Compares the incumbent of a restart with the elite and goes on or ends.
     fn conclude(&mut self, run: &mut RunView<'_>) {
         let Some(incumbent) = self.population.incumbent.take() else { return self.restart(run) };
-        match &self.elite {
-            Some(elite) if incumbent.agrees(elite, AGREEMENT) => self.agreeing += 1,
-            Some(elite) if incumbent.compare(elite).is_ge() => {}
-            _ => self.agreeing = 1,
-        }
+        let (all, populations) = self.agreeing;
+        let population = usize::from(!self.descending);
+        self.agreeing = match &self.elite {
+            Some(elite) if incumbent.agrees(elite, AGREEMENT) => (all + 1, populations + population),
+            Some(elite) if incumbent.compare(elite).is_ge() => self.agreeing,
+            _ => (1, population),
+        };
         if self.elite.as_ref().is_none_or(|elite| incumbent.compare(elite).is_le()) {
             self.ties.note_elite(self.elite.as_ref().is_none_or(|elite| !incumbent.agrees(elite, AGREEMENT)));
             self.elite = Some(incumbent);
@@ -254,7 +268,8 @@ impl JointQuadratic {
 
     /// Another restart, a search for ties, or the end.
     fn go_on(&mut self, run: &mut RunView<'_>) {
-        let agreed = self.agreeing >= self.config.jq.agree && self.config.jq.agree > 0;
+        let (all, populations) = self.agreeing;
+        let agreed = self.config.jq.effort.agreement().is_some_and(|(a, p)| all >= a && populations >= p);
         if self.ties.are_due(&self.config, self.restarts, agreed) {
             self.lean(run);
         } else if !agreed {
@@ -262,13 +277,24 @@ impl JointQuadratic {
         }
     }
 
+    /// The next restart. Where descents come to their end they are the cheaper kind, but end at the
+    /// nearest optimum: after the first two they alternate with populations. Where they do not, only
+    /// populations follow.
     fn restart(&mut self, run: &RunView<'_>) {
         self.ties.just = false;
+        if self.descends && self.descents < self.restarts + FIRST_DESCENTS {
+            self.descents += 1;
+            self.descending = true;
+            self.phase = descent(&self.config, run.spec, run.streams, self.descents);
+            return;
+        }
         self.restart_at(run, Origin::Anywhere, 0.0);
     }
 
+    /// A population.
     fn restart_at(&mut self, run: &RunView<'_>, origin: Origin<'_>, accuracy: f64) {
         self.restarts += 1;
+        self.descending = false;
         self.population = Population::new(&Start {
             spec: run.spec,
             config: &self.config,
@@ -279,7 +305,7 @@ impl JointQuadratic {
             origin,
             accuracy,
         });
-        self.knowledge.effort = self.knowledge.effort.max(population::EFFORT.0);
+        self.knowledge.effort = population::EFFORT.0;
         self.phase = Phase::Search;
     }
 
@@ -290,6 +316,19 @@ impl JointQuadratic {
         let all = self.elite.iter().chain(incumbent);
         all.min_by(|a, b| a.compare(b)).map(Solution::as_solved)
     }
+
+    /// Whether `solution` is the rechecked elite.
+    fn is_elite(&self, solution: &Solved) -> bool {
+        self.elite.as_ref().is_some_and(|elite| elite.x == solution.x && elite.answer.y == solution.y)
+    }
+}
+
+/// A descent from a random point.
+fn descent(config: &Config, spec: &ProblemSpec, streams: Streams, number: u64) -> Phase {
+    let mut stream = streams.open(Purpose::Start, 0, number);
+    let mut uniform = |&(low, high): &(f64, f64)| low + (high - low) * stream.uniform();
+    let start: Vec<f64> = spec.upper.bounds.iter().chain(&spec.lower.bounds).map(&mut uniform).collect();
+    Phase::Descend(Box::new(Descent::new(spec, &start, (config.jq.descent * spec.dim()) as u64)))
 }
 
 /// The surroundings of a population.
@@ -337,8 +376,9 @@ impl Scheme for JointQuadratic {
     fn close(&mut self, run: &mut RunView<'_>) -> Outlook {
         if let Phase::Descend(descent) = &self.phase {
             let reached = self.descended(descent, run.spec).filter(|s| !s.upper.is_failed());
-            *run.elite = reached.as_ref().map(Solution::as_solved);
-            return Outlook { best: None, all_failed: reached.is_none(), stop: None };
+            let best = self.elite.iter().chain(&reached).min_by(|a, b| a.compare(b));
+            *run.elite = best.map(Solution::as_solved);
+            return Outlook { best: None, all_failed: best.is_none(), stop: None };
         }
         *run.elite = self.best();
         Outlook {
@@ -366,6 +406,18 @@ impl Scheme for JointQuadratic {
 
     fn model_summary(&self) -> crate::record::ModelSummary {
         self.population.allocator.model_summary()
+    }
+
+    fn verification(&self, solution: &Solved) -> Option<Verification> {
+        let rechecked = self.is_elite(solution);
+        Some(Verification {
+            settled: solution.converged,
+            rechecked,
+            agreeing: if rechecked { self.agreeing.0 as u64 } else { 0 },
+            restarts: self.restarts + self.descents,
+            rechecks: self.rechecks.0,
+            corrected: self.rechecks.1,
+        })
     }
 
     fn readings(&self) -> Readings {

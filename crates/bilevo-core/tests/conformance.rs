@@ -5,6 +5,7 @@ mod common;
 
 use bilevo_core::config::AllocatorKind;
 use bilevo_core::engine::TellError;
+use bilevo_core::jq::config::Effort;
 use bilevo_core::methods::{self, Method};
 use bilevo_core::order::{better, not_worse};
 use bilevo_core::problem::{Level, LevelSpec, Outcome, ProblemSpec};
@@ -69,7 +70,7 @@ fn ties_everywhere_end_flat_and_the_same_way_twice() {
                 let mut config = short(method);
                 config.stop.upper_window = Some(40);
                 config.stop.max_upper_evals = None;
-                config.jq.agree = 3;
+                config.jq.effort = Effort::Normal;
                 let mut engine = Engine::new(toy_spec(), config, 11).unwrap();
                 let records = finish(&mut engine, |_, _, _| Some((constant, vec![-1.0])));
                 (bytes(&records), engine.summary().stop)

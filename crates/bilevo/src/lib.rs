@@ -40,7 +40,9 @@ pub use bilevo_core::problem::{
     BestKnown, BilevelProblem, Budget, Direction, Failure, FailureKind, Level, LevelSpec, LowerConstraints, Outcome,
     ProblemSpec, SpecError,
 };
-pub use bilevo_core::record::{Accuracy, Evaluations, GenerationRecord, LowerSearches, Solution, StopReason, Summary};
+pub use bilevo_core::record::{
+    Accuracy, Evaluations, GenerationRecord, LowerSearches, Solution, StopReason, Summary, Verification,
+};
 pub use bilevo_core::solved::{Tolerances, solved};
 pub use bilevo_core::{config, methods, record, settings};
 pub use bilevo_problems as problems;

@@ -4,7 +4,7 @@
 use crate::audit::{Audit, Position};
 use crate::id::RunId;
 use bilevo_core::Engine;
-use bilevo_core::record::{Accuracy, Evaluations, LowerSearches, Solution, StopReason};
+use bilevo_core::record::{Accuracy, Evaluations, LowerSearches, Solution, StopReason, Verification};
 use bilevo_core::solved::{Tolerances, solved};
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -71,6 +71,9 @@ pub struct RunResult {
     pub solved: Option<bool>,
     /// Whether it was found within the tolerances of this run; null if none is known or wanted.
     pub target_met: Option<bool>,
+    /// How the follower's answer was verified; null if the method does not do that.
+    #[serde(default)]
+    pub verification: Option<Verification>,
     /// Mean accuracy of the ranking model on pairs of one generation; null without one.
     pub model_accuracy: Option<f64>,
     /// The same on pairs across generations, as the paper measures it.
@@ -95,6 +98,13 @@ pub struct RunResult {
     /// Why the last checkpoint could not be written, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub save_error: Option<String>,
+}
+
+/// What to say of an answer whose search had not come to its end.
+fn unsettled(verification: &Verification) -> Option<String> {
+    let words = "the search for the follower's answer had not come to its end\n\
+                 hint: check it with an audit, or give the run a larger budget";
+    (!verification.settled).then(|| words.into())
 }
 
 /// Evaluations, with their total.
@@ -132,6 +142,7 @@ impl RunResult {
             accuracy: summary.accuracy,
             solved: summary.solved,
             target_met: summary.target_met,
+            verification: summary.verification,
             model_accuracy: summary.model.accuracy,
             model_accuracy_across: summary.model.accuracy_across,
             trainings: summary.model.trainings,
@@ -140,7 +151,7 @@ impl RunResult {
             seconds: 0.0,
             training_seconds: 0.0,
             audit: None,
-            warnings: Vec::new(),
+            warnings: summary.verification.iter().filter_map(unsettled).collect(),
             save_error: None,
         }
     }

@@ -9,7 +9,8 @@
 
 use anyhow::{Context, Result, bail};
 use bilevo_core::batch::Replies;
-use bilevo_core::problem::BilevelProblem;
+use bilevo_core::problem::{BilevelProblem, ProblemSpec};
+use bilevo_core::record::Solution;
 use bilevo_core::solved::{Tolerances, solved};
 use bilevo_core::{Ask, Config, Engine};
 use rayon::prelude::*;
@@ -25,7 +26,8 @@ struct Options {
     method: String,
     runs: u64,
     seed: u64,
-    budget: u64,
+    /// Evaluations of both levels; by default the budgets of the method.
+    budget: Option<u64>,
     target: bool,
     settings: Vec<(String, String)>,
     problems: Vec<String>,
@@ -36,7 +38,8 @@ struct Run {
     upper: u64,
     total: u64,
     batches: u64,
-    value: f64,
+    /// How far the solution is from the optimum: F, f, and the larger violation.
+    missed: String,
 }
 
 fn main() -> Result<()> {
@@ -62,7 +65,7 @@ fn read(mut args: impl Iterator<Item = String>) -> Result<Options> {
         method: "auto".into(),
         runs: 21,
         seed: 1,
-        budget: 20_000,
+        budget: None,
         target: true,
         settings: Vec::new(),
         problems: Vec::new(),
@@ -73,7 +76,7 @@ fn read(mut args: impl Iterator<Item = String>) -> Result<Options> {
             "--method" => options.method = value()?,
             "--runs" => options.runs = value()?.parse()?,
             "--seed" => options.seed = value()?.parse()?,
-            "--budget" => options.budget = value()?.parse()?,
+            "--budget" => options.budget = Some(value()?.parse()?),
             "--no-target" => options.target = false,
             "--set" => {
                 let text = value()?;
@@ -103,7 +106,6 @@ fn measure(options: &Options, name: &str, out: &mut impl Write) -> Result<f64> {
     if let (true, Some(known)) = (base.starts_with("tp"), problem.spec().best_known.first()) {
         tolerances.upper = 1e-3 * known.upper.abs().max(0.1);
         tolerances.lower = 1e-2 * known.lower.map_or(1.0, |f| f.abs().max(1.0));
-        tolerances.violation = 1e-5;
     }
     let start = std::time::Instant::now();
     let seeds = options.seed..options.seed + options.runs;
@@ -120,7 +122,7 @@ fn measure(options: &Options, name: &str, out: &mut impl Write) -> Result<f64> {
     let upper = runs.iter().map(|r| r.upper).sum::<u64>() / options.runs;
     let width = all as f64 / runs.iter().map(|r| r.batches).sum::<u64>() as f64;
     let micros = start.elapsed().as_secs_f64() * 1e6 / all as f64;
-    let missed: Vec<String> = runs.iter().filter(|r| !r.solved).map(|r| format!("{:.5}", r.value)).take(4).collect();
+    let missed: Vec<&str> = runs.iter().filter(|r| !r.solved).map(|r| r.missed.as_str()).take(4).collect();
     let solved = format!("{count}/{}", options.runs);
     let median = totals[totals.len() / 2];
     writeln!(
@@ -134,19 +136,20 @@ fn measure(options: &Options, name: &str, out: &mut impl Write) -> Result<f64> {
 fn run(options: &Options, problem: &dyn BilevelProblem, seed: u64, tolerances: &Tolerances) -> Result<Run> {
     let spec = problem.spec();
     let mut config = Config::named(&options.method)?;
-    config.stop.max_upper_evals = Some(options.budget);
-    config.stop.target_tolerance = tolerances.upper;
-    config.stop.lower_target_tolerance = tolerances.lower;
+    if options.budget.is_some() {
+        config.stop.max_upper_evals = options.budget;
+    }
+    config.set("stop.target", "off")?;
     if options.target {
-        config.jq.agree = 0;
-    } else {
-        config.set("stop.target", "off")?;
+        config.set("jq.effort", "budget").or_else(|e| if options.method == "auto" { Err(e) } else { Ok(()) })?;
     }
     options.settings.iter().try_for_each(|(path, value)| config.set(path, value))?;
     let mut engine = Engine::new(spec.clone(), config, seed)?;
     let mut replies = Replies::default();
     let mut constraints = Vec::new();
     let mut batches = 0;
+    let is_solved =
+        |solution: &Option<Solution>| solution.as_ref().and_then(|s| solved(spec, s, tolerances)).unwrap_or(false);
     while let Ask::Evaluate(batch) = engine.ask() {
         batches += 1;
         replies.start(spec, batch.level());
@@ -156,17 +159,28 @@ fn run(options: &Options, problem: &dyn BilevelProblem, seed: u64, tolerances: &
             replies.push_result(spec, value, &constraints);
         }
         engine.tell(&replies)?;
-        if engine.summary().evaluations.total() > options.budget {
+        let summary = engine.summary();
+        if options.budget.is_some_and(|budget| summary.evaluations.total() > budget)
+            || (options.target && is_solved(&summary.solution))
+        {
             break;
         }
     }
     let summary = engine.summary();
     let solution = summary.solution;
     Ok(Run {
-        solved: solution.as_ref().and_then(|s| solved(spec, s, tolerances)).unwrap_or(false),
+        solved: is_solved(&solution),
         upper: summary.evaluations.upper,
         total: summary.evaluations.total(),
         batches,
-        value: solution.map_or(f64::NAN, |s| s.upper_value),
+        missed: solution.map_or("none".into(), |s| missed(spec, &s)),
     })
+}
+
+fn missed(spec: &ProblemSpec, solution: &Solution) -> String {
+    let nearest = spec.nearest_known(solution.upper_value, solution.lower_value);
+    let (upper, lower) = nearest.map_or((f64::NAN, f64::NAN), |known| {
+        (solution.upper_value - known.upper, solution.lower_value - known.lower.unwrap_or(f64::NAN))
+    });
+    format!("{upper:.1e}/{lower:.1e}/{:.0e}", solution.upper_violation.max(solution.lower_violation))
 }

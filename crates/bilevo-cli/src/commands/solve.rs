@@ -57,6 +57,10 @@ pub(crate) struct Args {
     /// Whether the best known value, if there is one, ends the run [default: upper]
     #[arg(long, value_enum, value_name = "WHEN")]
     target: Option<TargetArg>,
+    /// How sure to be before the run ends by itself; `quick` and `thorough` restart less and more often
+    /// than `normal`, `budget` uses up the budget (jq-cma-es only)
+    #[arg(long, value_name = "EFFORT", value_parser = ["quick", "normal", "thorough", "budget"])]
+    effort: Option<String>,
     /// Change one setting of the method, as in --set allocator.window=48 (see `bilevo explain`)
     #[arg(long, value_name = "KEY=VALUE", value_parser = settings::parse_assignment)]
     set: Vec<(String, String)>,
@@ -240,6 +244,7 @@ fn with_settings<'a>(args: &Args, mut solver: Solver<'a>) -> anyhow::Result<Solv
         ("--max-lower-evals", "stop.max_lower_evals", number(args.max_lower_evals)),
         ("--target", "stop.target", args.target.map(|target| target.word().into())),
         ("--position", "position.kind", args.position.map(|position| position.meant().to_string())),
+        ("--effort", "jq.effort", args.effort.clone()),
     ];
     for (key, value) in &args.set {
         let twice = flags.iter().find(|(_, setting, given)| given.is_some() && setting == key);

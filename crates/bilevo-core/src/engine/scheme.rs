@@ -10,7 +10,7 @@ use crate::jq;
 use crate::lower::SearchStreams;
 use crate::nested;
 use crate::problem::{Level, ProblemSpec};
-use crate::record::{LowerSearches, ModelRecord, ModelSummary, StopReason};
+use crate::record::{LowerSearches, ModelRecord, ModelSummary, StopReason, Verification};
 use crate::rng::{Purpose, Stream, Streams};
 use crate::settings::{settings, words};
 
@@ -137,6 +137,11 @@ pub trait Scheme {
     /// The ranking model over the run.
     fn model_summary(&self) -> ModelSummary {
         ModelSummary::default()
+    }
+
+    /// How the follower's answer in `solution` was verified; none if the method does not do that.
+    fn verification(&self, _solution: &Solved) -> Option<Verification> {
+        None
     }
 
     /// How the search stands.

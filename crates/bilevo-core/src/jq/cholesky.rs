@@ -1,6 +1,6 @@
 //! Cholesky factors of small dense matrices, row-major, in place.
 
-use crate::linalg::dot;
+use crate::linalg::long_dot as dot;
 
 /// Overwrites the lower triangle of the symmetric `a` (n * n) with its factor L, a = L L'.
 /// Returns false, with unusable output, unless `a` is positive definite.

@@ -33,6 +33,33 @@ choice! {
     }
 }
 
+choice! {
+    /// When a run has searched enough.
+    pub enum Effort {
+        /// Two restarts ended at the same value.
+        Quick,
+        /// Three did, one of them a population.
+        Normal,
+        /// Five did, two of them populations.
+        Thorough,
+        /// Never: the budget ends the run.
+        Budget,
+    }
+}
+
+impl Effort {
+    /// Restarts that must agree, and how many of them must be populations: descents end at the nearest
+    /// optimum, so that they may agree where a wider search would not.
+    pub fn agreement(self) -> Option<(usize, usize)> {
+        match self {
+            Effort::Quick => Some((2, 0)),
+            Effort::Normal => Some((3, 1)),
+            Effort::Thorough => Some((5, 2)),
+            Effort::Budget => None,
+        }
+    }
+}
+
 settings! {
     /// The joint-quadratic method; every part can be switched off.
     pub struct JqConfig in jq as "jq",
@@ -56,8 +83,10 @@ settings! {
     ties: usize = 3, |_| whole(0, 1000);
     /// Box-wide searches that recheck the follower at the end of a restart.
     rechecks: usize = 2, |_| whole(0, 1000);
-    /// Restarts that must end at the same value to end the run; 0 = go on to the budget.
-    agree: usize = 3, |_| whole(0, 1000);
+    /// When the run has searched enough: `quick` after two restarts that end at the same value,
+    /// `normal` after three, one of them a population, `thorough` after five, two of them populations,
+    /// `budget` only when the budget is spent.
+    effort: Effort = Effort::Normal, |_| words(Effort::ALL);
     /// Upper evaluations without progress that end a restart.
     restart_after: u64 = 150, |_| whole(1, 1_000_000_000_000_000);
 }

@@ -18,22 +18,30 @@ mod archive;
 mod follower;
 mod leader;
 mod merit;
+mod polish;
+mod response;
 
-use super::step::{self, Region};
+pub(crate) use polish::Polish;
+
 use crate::batch::{Answers, Batch};
 use crate::problem::{Level, Outcome, ProblemSpec};
-use archive::Archive;
+use archive::Data;
 use follower::{Follower, Knowledge};
 use leader::{Answer, Leader, Proposal};
 use merit::Merit;
 use serde::{Deserialize, Serialize};
 
-/// First length of the kernel.
+/// First length of the kernels.
 const LENGTH: f64 = 0.3;
+/// First length of the leader's kernel in the follower's variables: along the response they say
+/// little that x does not say.
+const LONG: f64 = 3.0;
 /// Radius of the first follower's search.
 const FIRST_RADIUS: f64 = 0.1;
 /// Smallest tolerance of a follower's answer.
 const FINEST: f64 = 3e-5;
+/// Tolerance of the answer at which the descent ends.
+const POLISHED: f64 = 1e-7;
 /// Lower evaluations of the first follower, and of the others.
 const EFFORT: (usize, usize) = (100, 30);
 
@@ -95,22 +103,23 @@ impl Descent {
             wanted.extend(point);
         }
         let merit = |level: Level| Merit::new(spec.level(level).inequalities, spec.level(level).equalities);
-        let knowledge = Knowledge {
-            archive: Archive::new(m + n, 1 + spec.lower.constraints()),
-            lengths: vec![LENGTH; m + n],
-            tick: 0,
-            merit: merit(Level::Lower),
-        };
-        let follower = Follower::new(x.clone(), y, Vec::new(), FIRST_RADIUS, Leader::first_tolerance(), EFFORT.0);
+        let outputs = |level: Level| 1 + spec.level(level).constraints();
+        let knowledge =
+            Knowledge { data: Data::new(outputs(Level::Lower), vec![LENGTH; m + n]), merit: merit(Level::Lower) };
+        let joint = Data::new(outputs(Level::Upper), [vec![LENGTH; m], vec![LONG; n]].concat());
+        let along = Data::new(outputs(Level::Upper), vec![LENGTH; m]);
+        let kinked = spec.lower.constraints() > 0;
+        let follower =
+            Follower::new(x.clone(), y.clone(), Vec::new(), FIRST_RADIUS, Leader::first_tolerance(), EFFORT.0);
         Descent {
             upper_bounds: spec.upper.bounds.clone(),
             lower_bounds: spec.lower.bounds.clone(),
             budget,
             spent: 0,
             knowledge,
-            leader: Leader::new(m, LENGTH, merit(Level::Upper), 1 + spec.upper.constraints()),
+            leader: Leader::new(merit(Level::Upper), along, joint, kinked),
             follower,
-            phase: Phase::Follow(Proposal::first(x)),
+            phase: Phase::Follow(Proposal::first(x, y)),
             wanted,
         }
     }
@@ -193,7 +202,7 @@ impl Descent {
                 let (dim, m) = (self.dim(), self.upper_bounds.len());
                 for (point, row) in wanted.chunks_exact(dim).zip(&rows) {
                     if !row.is_empty() {
-                        self.knowledge.archive.push(point, row);
+                        self.knowledge.data.archive.push(point, row);
                     }
                     self.follower.tell(&point[m..], row, &self.knowledge);
                 }
@@ -227,7 +236,7 @@ impl Descent {
                 if moved > 0.5 * self.follower.tolerance {
                     self.phase = Phase::Correct(length);
                 } else {
-                    self.leader.confirm(self.answer());
+                    self.leader.confirm(self.follower.tolerance, self.follower.settled);
                     self.propose();
                     return;
                 }
@@ -272,11 +281,11 @@ impl Descent {
 
     /// The leader's next point and the start of its follower, or the end.
     fn propose(&mut self) {
-        let Some(proposal) = self.leader.propose() else {
-            self.phase = Phase::Finished;
+        let Some(proposal) = self.leader.propose(&mut self.knowledge) else {
+            self.polish();
             return;
         };
-        let y = self.predict(&proposal);
+        let y = proposal.y.clone();
         let tolerance = tolerance(proposal.length);
         let radius = (0.5 * proposal.length).max(4.0 * tolerance);
         self.follower = Follower::new(proposal.x.clone(), y.clone(), Vec::new(), radius, tolerance, EFFORT.1);
@@ -284,27 +293,23 @@ impl Descent {
         self.want(y);
     }
 
-    /// The follower's answer at a proposed x as the joint model around the base predicts it.
-    fn predict(&mut self, proposal: &Proposal) -> Vec<f64> {
-        let Answer { y, row, .. } = self.leader.answer().clone();
-        let x = self.leader.x().to_vec();
-        let model = self.knowledge.model(&[&x[..], &y[..]].concat(), &row);
-        let mut start: Vec<f64> = proposal.x.iter().zip(&x).map(|(a, b)| a - b).collect();
-        start.resize(self.dim(), 0.0);
-        let region = Region {
-            from: x.len(),
-            radius: 2.0 * proposal.length + 1e-6,
-            low: y.iter().map(|y| -y).collect(),
-            high: y.iter().map(|y| 1.0 - y).collect(),
-        };
-        let merit = &self.knowledge.merit;
-        let step = step::minimise(&model, &region, merit.constraints(&row), &start, merit.multipliers());
-        y.iter().zip(&step.z[x.len()..]).map(|(y, s)| (y + s).clamp(0.0, 1.0)).collect()
+    /// Settles the base at which the descent ends more accurately than any step needs: where the leader
+    /// gains from every error of the follower, its decision would look better than it is.
+    fn polish(&mut self) {
+        let Answer { y, row, tolerance: old, .. } = self.leader.answer().clone();
+        if old <= POLISHED {
+            self.phase = Phase::Finished;
+            return;
+        }
+        let radius = 0.4 * old;
+        self.follower = Follower::new(self.leader.x().to_vec(), y, row, radius, POLISHED, EFFORT.1);
+        self.phase = Phase::Settle(0.0);
+        self.follow();
     }
 
     /// All lower evaluations that did not fail: the point (x, y), then f and the constraint values.
     pub fn evaluated(&self) -> impl Iterator<Item = (Vec<f64>, &[f64])> {
-        let archive = &self.knowledge.archive;
+        let archive = &self.knowledge.data.archive;
         (0..archive.len()).map(|i| (self.to_problem(archive.point(i)), archive.row(i)))
     }
 
@@ -317,7 +322,7 @@ impl Descent {
         Some(Incumbent {
             x: x.to_vec(),
             y: y.to_vec(),
-            upper: leader.archive.row(leader.base).to_vec(),
+            upper: leader.row().to_vec(),
             lower: answer.row.clone(),
             settled: answer.settled,
         })
@@ -339,6 +344,14 @@ fn trust(radius: f64, length: f64, ratio: f64) -> f64 {
     } else {
         (0.4 * length).min(0.5 * radius)
     }
+}
+
+/// A point `reach` from `from` along a direction, in the unit box; to the other side if the box leaves
+/// little of the way. None if it does so on both sides.
+fn teaching_point(from: &[f64], direction: &[f64], reach: f64) -> Option<Vec<f64>> {
+    let point =
+        |reach: f64| -> Vec<f64> { from.iter().zip(direction).map(|(v, d)| (v + reach * d).clamp(0.0, 1.0)).collect() };
+    [reach, -reach].into_iter().map(point).find(|p| distance(p, from) > 0.3 * reach.abs())
 }
 
 fn distance(a: &[f64], b: &[f64]) -> f64 {

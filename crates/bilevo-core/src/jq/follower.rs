@@ -56,6 +56,11 @@ impl Answer {
         self.outcome.violation <= other.outcome.violation.max(FEASIBLE)
             && self.merit(penalty) < other.merit(penalty) - margin * (1.0 + other.outcome.value.abs())
     }
+
+    /// Whether this answer is feasible and `other` is not.
+    pub(crate) fn repairs(&self, other: &Answer) -> bool {
+        self.outcome.violation <= FEASIBLE && other.outcome.violation > FEASIBLE
+    }
 }
 
 /// Value + `penalty` * violation; infinite if the evaluation failed.

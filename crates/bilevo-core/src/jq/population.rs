@@ -26,7 +26,7 @@ use crate::config::Config;
 use crate::engine::Readings;
 use crate::problem::{Level, ProblemSpec};
 use crate::record::LowerSearches;
-use crate::rng::{Purpose, Streams};
+use crate::rng::{Purpose, Stream, Streams};
 use serde::{Deserialize, Serialize};
 
 /// Length of the last model step that settles an answer, in the first search and when verifying.
@@ -37,6 +37,8 @@ const GAIN: f64 = 1e-3;
 const VERIFICATION: usize = 70;
 /// Longest axis below which any distribution has collapsed.
 const COLLAPSED: f64 = 1e-11;
+/// Range of the steps by which a random answer differs from the incumbent's, as shares of the box.
+const SCOUTS: (f64, f64) = (0.003, 0.3);
 
 /// What is being evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -156,8 +158,8 @@ pub(crate) struct Population {
     verifies_best: bool,
     /// Their answers after verification.
     reverified: Vec<Answer>,
-    /// A random answer to be tried at the incumbent's x, and what it was worth.
-    scout: Option<Vec<f64>>,
+    /// Answers to be tried at the incumbent's x: its rival and a random one; and the better of them.
+    scouts: Vec<Vec<f64>>,
     discovery: Option<Answer>,
     pub(crate) incumbent: Option<Solution>,
     /// Whether every decision of the latest generation failed.
@@ -217,7 +219,7 @@ impl Population {
             unverified: Unverified { merit: f64::INFINITY, spread: 0.0 },
             verifies_best: false,
             reverified: Vec::new(),
-            scout: None,
+            scouts: Vec::new(),
             discovery: None,
             incumbent: None,
             fruitless: false,
@@ -293,8 +295,8 @@ impl Population {
                 let model = world.config.model.is_on().then_some(&self.model);
                 let mut ground = world.knowledge.ground(world.spec, model, &self.model.coordinates);
                 self.searches.ask(&mut ground, wanted);
-                if let (Stage::Verify, Some(scout), Some(incumbent)) = (self.stage, &self.scout, &self.incumbent) {
-                    wanted.push([&incumbent.x[..], scout].concat());
+                if let (Stage::Verify, Some(incumbent)) = (self.stage, &self.incumbent) {
+                    wanted.extend(self.scouts.iter().map(|y| [&incumbent.x[..], y].concat()));
                 }
             }
             if wanted.is_empty() {
@@ -374,8 +376,13 @@ impl Population {
             Stage::Search | Stage::RivalSearch | Stage::Verify | Stage::Discovery => {
                 let means = (world.config.model.is_on().then_some(&self.model), &self.model.coordinates);
                 let told = self.searches.tell(wanted, answers, world.knowledge, world.spec, means);
-                if let Some(y) = self.scout.take().filter(|_| self.stage == Stage::Verify && told < wanted.len()) {
-                    self.discovery = Some(answer(y, answers, told));
+                if self.stage == Stage::Verify {
+                    let scouts = std::mem::take(&mut self.scouts).into_iter().enumerate();
+                    let tried = scouts.map(|(i, y)| answer(y, answers, told + i));
+                    let penalty = world.knowledge.penalty;
+                    let merit = |a: &Answer| a.merit(penalty);
+                    let best = tried.min_by(|a, b| merit(a).total_cmp(&merit(b)));
+                    self.discovery = best.or(self.discovery.take());
                 }
             }
             Stage::Rivals => self.judge_rivals(world, wanted, answers),
@@ -437,9 +444,12 @@ impl Population {
         self.searches = Searches::new(verified.collect());
         self.stage = Stage::Verify;
         self.discovery = None;
-        if world.config.discovery.is_on() && self.incumbent.is_some() {
+        if let Some(incumbent) = self.incumbent.as_ref().filter(|_| world.config.discovery.is_on()) {
+            let bounds = (&world.spec.upper.bounds[..], &world.spec.lower.bounds[..]);
+            let rival = world.knowledge.rivals.nearest((&incumbent.x, &incumbent.answer.y), bounds.0, bounds.1);
             let mut stream = world.streams.open(Purpose::Elite, self.generation, 0);
-            self.scout = Some(world.spec.lower.bounds.iter().map(|b| b.0 + (b.1 - b.0) * stream.uniform()).collect());
+            let random = scout(&incumbent.answer.y, bounds.1, self.generation.is_multiple_of(2), &mut stream);
+            self.scouts = rival.map(<[f64]>::to_vec).into_iter().chain([random]).collect();
         }
     }
 
@@ -537,4 +547,18 @@ impl Population {
         }
         self.close_generation(world, best);
     }
+}
+
+/// A random answer: anywhere in the box, or the present one with one variable changed by a step of
+/// random size, as the basins of functions that are sums lie along the variables.
+fn scout(y: &[f64], bounds: &[(f64, f64)], anywhere: bool, stream: &mut Stream) -> Vec<f64> {
+    if anywhere {
+        return bounds.iter().map(|(low, high)| low + (high - low) * stream.uniform()).collect();
+    }
+    let changed = ((stream.uniform() * y.len() as f64) as usize).min(y.len() - 1);
+    let size = SCOUTS.0 * libm::pow(SCOUTS.1 / SCOUTS.0, stream.uniform());
+    let mut scout = y.to_vec();
+    let (low, high) = bounds[changed];
+    scout[changed] = (y[changed] + size * (high - low) * stream.normal()).clamp(low, high);
+    scout
 }

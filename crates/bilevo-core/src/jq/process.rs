@@ -7,7 +7,7 @@
 //! objective and all constraints; each has a scale of its own.
 
 use super::cholesky;
-use crate::linalg::{add_scaled, dot};
+use crate::linalg::{add_scaled, long_dot as dot};
 
 /// Weight of the linear part against the cubic one.
 const LINEAR: f64 = 300.0;
@@ -17,6 +17,8 @@ const QUADRATIC: f64 = 30.0;
 const JITTER: f64 = 1e-12;
 /// Factor between the lengths that a fit tries.
 const LENGTH_STEP: f64 = 1.5;
+/// Points from which on a sample is large.
+const LARGE: usize = 40;
 /// Lengths stay within these, in units of the box.
 const LENGTH_RANGE: (f64, f64) = (0.02, 3.0);
 
@@ -62,20 +64,26 @@ fn kernel(s: f64) -> [f64; 3] {
 }
 
 impl Process {
-    /// Fits with the present lengths or with the neighbouring ones that explain the sample better:
-    /// all of them longer or shorter, or one of them, in turn by `tick`.
+    /// Fits with the present lengths or with neighbouring ones that explain the sample better: all of
+    /// them longer or shorter, or one of them, in turn by `tick`. Large samples, whose fits are dear
+    /// and whose lengths are known by then, try one change at a time.
     pub(crate) fn fit(sample: &Sample, outputs: usize, lengths: &mut Vec<f64>, tick: usize) -> Process {
         let dim = lengths.len();
         let mut best = Process::with_lengths(sample, outputs, lengths);
         if sample.len < dim {
             return best;
         }
-        for (all, factor) in
-            [(true, LENGTH_STEP), (true, 1.0 / LENGTH_STEP), (false, LENGTH_STEP), (false, 1.0 / LENGTH_STEP)]
-        {
+        let changes =
+            [(true, LENGTH_STEP), (true, 1.0 / LENGTH_STEP), (false, LENGTH_STEP), (false, 1.0 / LENGTH_STEP)];
+        let large = sample.len > LARGE;
+        let one = if large { tick / changes.len() } else { tick } % dim;
+        for (k, (all, factor)) in changes.into_iter().enumerate() {
+            if large && k != tick % changes.len() {
+                continue;
+            }
             let mut tried = lengths.clone();
             for (i, length) in tried.iter_mut().enumerate() {
-                if all || i == tick % dim {
+                if all || i == one {
                     *length = (*length * factor).clamp(LENGTH_RANGE.0, LENGTH_RANGE.1);
                 }
             }

@@ -2,12 +2,14 @@
 //!
 //! 1. Known answers from elsewhere (rivals, the elite's answer): one evaluation each.
 //! 2. Searches over the whole box from random starts, coarse.
-//! 3. One local search from the best answer so far, fine; if it ends infeasible it is repeated
-//!    under a tenfold and a hundredfold penalty.
-//! 4. If a clearly better answer was found, the solution was *exposed*: it takes that answer, and F
-//!    is evaluated again.
+//! 3. The best of these and the answer itself made exact (`Polish`). If that does not settle, a
+//!    local search by samples follows, repeated under a tenfold and a hundredfold penalty if it ends
+//!    infeasible.
+//! 4. If a better answer was found, the solution was *exposed*: it takes that answer, and F is
+//!    evaluated again.
 
 use super::coordinates::Coordinates;
+use super::descent::Polish;
 use super::follower::{Answer, Effort, FEASIBLE, Follower};
 use super::rivals::differs;
 use super::searches::{Knowledge, Searches, Wanted, answer};
@@ -17,10 +19,12 @@ use crate::problem::{Level, ProblemSpec};
 use crate::rng::{Purpose, Streams};
 use serde::{Deserialize, Serialize};
 
-/// By how much, relative, a better answer must be better to replace another ...
+/// By how much, relative, a coarse answer must be better to be made exact ...
 const BETTER: f64 = 1e-6;
 /// ... and to expose a solution.
-const EXPOSED: f64 = 1e-4;
+const EXPOSED: f64 = 1e-10;
+/// Answers that differ must be better by this: where the follower is indifferent, the leader chooses.
+const CLEAR: f64 = 1e-4;
 /// Sizes of the box-wide and the local searches, as shares of the box.
 const REGIONS: (f64, f64) = (0.3, 0.01);
 /// Gains of a generation that are none.
@@ -31,10 +35,12 @@ const GENERATIONS: (usize, usize) = (20, 30);
 const PENALTIES: [f64; 3] = [3.0, 30.0, 300.0];
 
 /// What is being evaluated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Stage {
     Known,
     Wide,
+    /// Answers are made exact, one after the other.
+    Polish(Box<Polish>),
     /// A local search under the penalty at this index.
     Fine(usize),
     Judge,
@@ -54,8 +60,10 @@ pub(crate) struct Recheck {
     /// Whether the first known answer is the solution's own, whose value is still unknown.
     unjudged: bool,
     wide: usize,
-    /// Whether the local search runs even if nothing better was found before.
+    /// Whether the answer is made exact even if nothing better was found before.
     thorough: bool,
+    /// Answers that are to be made exact.
+    rough: Vec<Answer>,
     stage: Stage,
     searches: Searches,
     units: Coordinates,
@@ -77,6 +85,7 @@ impl Recheck {
             unjudged: false,
             wide,
             thorough,
+            rough: Vec::new(),
             stage: Stage::Known,
             searches: Searches::default(),
             units: Coordinates::default(),
@@ -100,7 +109,7 @@ impl Recheck {
     /// The next points; none when it is over.
     pub(crate) fn ask(&mut self, spec: &ProblemSpec, streams: Streams, knowledge: &mut Knowledge, wanted: &mut Wanted) {
         loop {
-            match self.stage {
+            match &self.stage {
                 Stage::Known if !self.known.is_empty() => {
                     wanted.extend(self.known.iter().map(|y| [&self.solution.x[..], &y[..]].concat()));
                 }
@@ -111,6 +120,13 @@ impl Recheck {
                     self.searches.ask(&mut ground, wanted);
                     if wanted.is_empty() {
                         self.close_searches(spec, streams, knowledge);
+                    }
+                }
+                Stage::Polish(polish) => {
+                    wanted.extend(polish.wanted(spec).iter().map(|y| [&self.solution.x[..], &y[..]].concat()));
+                    if wanted.is_empty() {
+                        let found = polish.answer(spec);
+                        self.polished(found, spec, streams, knowledge);
                     }
                 }
                 Stage::Judge => wanted.push([&self.solution.x[..], &self.best.y[..]].concat()),
@@ -130,7 +146,7 @@ impl Recheck {
         wanted: &Wanted,
         answers: &Answers<'_>,
     ) {
-        match self.stage {
+        match &mut self.stage {
             Stage::Known => {
                 if std::mem::take(&mut self.unjudged) {
                     self.solution.answer.outcome = answers.outcomes[0];
@@ -146,6 +162,10 @@ impl Recheck {
                 self.searches.tell(wanted, answers, knowledge, spec, (None, &self.units));
                 knowledge.penalty = penalty;
             }
+            Stage::Polish(polish) => {
+                let m = spec.upper.dim();
+                polish.tell(wanted.iter().enumerate().map(|(i, point)| answer(point[m..].to_vec(), answers, i)));
+            }
             Stage::Judge => {
                 if !answers.outcomes[0].is_failed() {
                     self.exposed = true;
@@ -158,16 +178,16 @@ impl Recheck {
         }
     }
 
-    /// Replaces the best answer by one that is better at no loss of feasibility.
+    /// Replaces the best answer by one that is better at no loss of feasibility, or feasible at last.
     fn take_better(&mut self, other: Answer, margin: f64) {
-        if other.exposes(&self.best, 0.0, margin) {
+        if other.repairs(&self.best) || other.exposes(&self.best, 0.0, margin) {
             self.best = other;
         }
     }
 
     /// Whether another answer is as good as the best one.
     fn ties(&self, other: &Answer, spec: &ProblemSpec) -> bool {
-        let margin = EXPOSED * (1.0 + self.best.outcome.value.abs());
+        let margin = CLEAR * (1.0 + self.best.outcome.value.abs());
         other.outcome.violation <= self.best.outcome.violation.max(FEASIBLE)
             && (other.outcome.value - self.best.outcome.value).abs() <= margin
             && differs(&other.y, &self.best.y, &spec.lower.bounds)
@@ -191,21 +211,44 @@ impl Recheck {
         self.searches = Searches::new((0..self.wide).map(search).collect());
     }
 
-    /// Takes what the searches found and goes on to the next local search, or to the end.
+    /// Takes what the searches found and goes on.
     fn close_searches(&mut self, spec: &ProblemSpec, streams: Streams, knowledge: &Knowledge) {
         let found: Vec<Answer> = self.searches.all().iter().filter_map(Follower::answer).cloned().collect();
-        let margin = if self.stage == Stage::Wide { BETTER } else { 0.0 };
-        let infeasible = found.iter().any(|a| a.outcome.violation > FEASIBLE);
-        if self.stage == Stage::Wide {
-            self.tied = found.iter().any(|a| self.ties(a, spec));
+        if let Stage::Fine(index) = self.stage {
+            let infeasible = found.iter().any(|a| a.outcome.violation > FEASIBLE);
+            found.into_iter().for_each(|a| self.take_better(a, 0.0));
+            let next = if infeasible { index + 1 } else { PENALTIES.len() };
+            self.open_fine(next, spec, streams, knowledge);
+            return;
         }
-        found.into_iter().for_each(|a| self.take_better(a, margin));
-        let next = match self.stage {
-            Stage::Fine(index) if infeasible => index + 1,
-            Stage::Fine(_) => PENALTIES.len(),
-            _ if self.thorough || self.best.y != self.solution.answer.y => 0,
-            _ => PENALTIES.len(),
-        };
+        self.tied = found.iter().any(|a| self.ties(a, spec));
+        // A coarse search hardly ends feasible: what it found is judged by its merit.
+        if self.thorough || self.best.y != self.solution.answer.y {
+            self.rough.push(self.best.clone());
+        }
+        let merit = |a: &Answer| a.merit(self.penalty);
+        let best = found.into_iter().min_by(|a, b| merit(a).total_cmp(&merit(b)));
+        let margin = BETTER * (1.0 + self.best.outcome.value.abs());
+        self.rough.extend(best.filter(|a| merit(a) < merit(&self.best) - margin));
+        self.next_polish(true, spec, streams, knowledge);
+    }
+
+    /// Takes an answer that was made as exact as its search could.
+    fn polished(&mut self, found: Answer, spec: &ProblemSpec, streams: Streams, knowledge: &Knowledge) {
+        let settled = found.settled;
+        self.take_better(found, 0.0);
+        self.next_polish(settled, spec, streams, knowledge);
+    }
+
+    fn next_polish(&mut self, settled: bool, spec: &ProblemSpec, streams: Streams, knowledge: &Knowledge) {
+        match self.rough.pop() {
+            Some(rough) if !rough.outcome.is_failed() => self.stage = Stage::Polish(Box::new(Polish::new(spec, rough))),
+            _ => self.open_fine(if settled { PENALTIES.len() } else { 0 }, spec, streams, knowledge),
+        }
+    }
+
+    /// The local search under the penalty at this index, or the end if there is none.
+    fn open_fine(&mut self, next: usize, spec: &ProblemSpec, streams: Streams, knowledge: &Knowledge) {
         if let Some(factor) = PENALTIES.get(next) {
             self.stage = Stage::Fine(next);
             self.penalty = factor * knowledge.penalty;
@@ -220,8 +263,10 @@ impl Recheck {
             let search = Follower::from_answer(self.solution.x.clone(), self.best.clone(), effort, stream);
             self.searches = Searches::new(vec![search]);
         } else {
-            let clear = self.best.exposes(&self.solution.answer, 0.0, EXPOSED);
-            self.stage = if clear { Stage::Judge } else { Stage::Ended };
+            let before = &self.solution.answer;
+            let margin = if differs(&self.best.y, &before.y, &spec.lower.bounds) { CLEAR } else { EXPOSED };
+            let better = self.best.repairs(before) || self.best.exposes(before, 0.0, margin);
+            self.stage = if better { Stage::Judge } else { Stage::Ended };
         }
     }
 }

@@ -9,6 +9,7 @@
 //! in truth: a value that is no better than the elite's ends the search early. What is left at the
 //! end is looked at again without a weight, like the result of every restart.
 
+use super::config::Effort;
 use super::population::Origin;
 use super::searches::Knowledge;
 use super::solution::Solution;
@@ -69,7 +70,8 @@ impl Ties {
         let sometimes = restarts - self.populations > RARITY * times;
         let again = self.won && !self.just;
         let wanted = if config.position.kind == PositionKind::Pessimistic { 0 } else { config.jq.ties };
-        wanted > 0 && if agreed { self.searches < wanted } else { again || sometimes }
+        let last = self.searches < wanted && config.jq.effort != Effort::Quick;
+        wanted > 0 && if agreed { last } else { again || sometimes }
     }
 
     /// Notes a new elite, and whether it is clearly another one.
@@ -140,7 +142,8 @@ impl JointQuadratic {
                 self.phase = Phase::Recheck(Box::new(self.second_look(found).with_own_answer()));
             }
             None => {
-                self.agreeing += usize::from(confirms && self.ties.won);
+                let agrees = usize::from(confirms && self.ties.won);
+                self.agreeing = (self.agreeing.0 + agrees, self.agreeing.1 + agrees);
                 self.ties.just = true;
                 self.go_on(run);
             }

@@ -46,11 +46,17 @@ fn refuse_other_settings(args: &Args, saved: &Config) -> anyhow::Result<()> {
             refuse("--set")?;
         }
     }
-    if let Some(target) = args.target {
+    let words = [
+        ("--target", "stop.target", args.target.map(|target| target.word())),
+        ("--effort", "jq.effort", args.effort.as_deref()),
+    ];
+    for (flag, key, word) in words {
         let mut wanted = saved.clone();
-        wanted.set("stop.target", target.word())?;
+        if let Some(word) = word {
+            wanted.set(key, word)?;
+        }
         if wanted != *saved {
-            refuse("--target")?;
+            refuse(flag)?;
         }
     }
     if args.position.is_some_and(|position| Some(position.meant()) != Position::of(saved)) {

@@ -2,7 +2,7 @@
 
 use crate::output::{GOOD, WARN, best_known, counted, grouped, short, vector};
 use crate::table::{heading, line};
-use bilevo::{Engine, RunId, RunResult, Status, StopReason};
+use bilevo::{Engine, RunId, RunResult, Status, StopReason, Verification};
 use std::io::Write;
 
 pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -> anyhow::Result<()> {
@@ -30,6 +30,9 @@ pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -
             format_args!("ordered {percent:.0}% of pairs correctly, {}", counted(result.trainings, "training")),
         )?;
     }
+    if let Some(verification) = &result.verification {
+        line(out, "answer", verified(verification))?;
+    }
     if let Some(audit) = &result.audit {
         let style = if audit.passed() { GOOD } else { WARN };
         let spent = grouped(audit.evaluations.upper + audit.evaluations.lower);
@@ -41,6 +44,26 @@ pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -
     let (generations, seconds) = (counted(result.generations, "generation"), result.seconds);
     line(out, "end", format_args!("{style}{end}{style:#} after {generations}, {seconds:.2} s"))?;
     Ok(out.flush()?)
+}
+
+/// How the follower's answer was verified.
+fn verified(verification: &Verification) -> String {
+    let Verification { settled, rechecked, agreeing, restarts, rechecks, corrected } = *verification;
+    let answer = match (settled, rechecked) {
+        (_, true) => "searched for again without the model",
+        (true, false) => "verified on the model only",
+        (false, false) => "not verified",
+    };
+    let agreement = if rechecked {
+        format!("{agreeing} of {} agree", counted(restarts, "restart"))
+    } else {
+        counted(restarts, "restart")
+    };
+    let found = match rechecks {
+        0 => String::new(),
+        _ => format!("; {} replaced {} by a better one", counted(rechecks, "recheck"), counted(corrected, "answer")),
+    };
+    format!("{answer}; {agreement}{found}")
 }
 
 fn solution(out: &mut impl Write, engine: &Engine, result: &RunResult) -> anyhow::Result<()> {

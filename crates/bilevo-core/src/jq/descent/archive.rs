@@ -1,6 +1,6 @@
 //! Evaluated points of one kind, and the sample of them that a local model is fitted to.
 
-use crate::jq::process::Sample;
+use crate::jq::process::{Process, Sample};
 use serde::{Deserialize, Serialize};
 
 /// Points whose value exceeds the centre's by more than this many times the (dim+2)-th smallest
@@ -35,16 +35,17 @@ impl Archive {
         sound
     }
 
+    /// Changes the values of a point.
+    pub(crate) fn set_row(&mut self, index: usize, row: &[f64]) {
+        self.values[index * self.outputs..(index + 1) * self.outputs].copy_from_slice(row);
+    }
+
     pub(crate) fn point(&self, index: usize) -> &[f64] {
         &self.points[index * self.dim..(index + 1) * self.dim]
     }
 
     pub(crate) fn row(&self, index: usize) -> &[f64] {
         &self.values[index * self.outputs..(index + 1) * self.outputs]
-    }
-
-    pub(crate) fn set_row(&mut self, index: usize, row: &[f64]) {
-        self.values[index * self.outputs..(index + 1) * self.outputs].copy_from_slice(row);
     }
 
     /// The points nearest to `centre` (distances in units of `lengths`), at most `limit`, as
@@ -70,5 +71,30 @@ impl Archive {
             sample.values.extend(near.iter().map(|(_, i)| self.values[i * self.outputs + output] - centre));
         }
         sample
+    }
+}
+
+/// Evaluations and the kernel's lengths that were learnt from them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Data {
+    pub(crate) archive: Archive,
+    lengths: Vec<f64>,
+    tick: usize,
+}
+
+impl Data {
+    pub(crate) fn new(outputs: usize, lengths: Vec<f64>) -> Self {
+        Data { archive: Archive::new(lengths.len(), outputs), lengths, tick: 0 }
+    }
+
+    /// Model around a point with known values: of the nearest points, at most one and a half times
+    /// as many as a quadratic function has coefficients.
+    pub(crate) fn model(&mut self, centre: &[f64], row: &[f64]) -> Process {
+        let dim = self.lengths.len();
+        let full = 1 + dim + dim * (dim + 1) / 2;
+        let limit = (full * 3 / 2).min(40 + 4 * dim);
+        let sample = self.archive.around(centre, row, &self.lengths, limit);
+        self.tick += 1;
+        Process::fit(&sample, row.len(), &mut self.lengths, self.tick)
     }
 }

@@ -1,10 +1,9 @@
 //! The follower's search at one x: steps on the joint model until the answer is known well enough.
 
-use super::archive::Archive;
+use super::archive::Data;
 use super::merit::Merit;
-use super::trust;
-use crate::jq::process::Process;
-use crate::jq::step::{self, Region};
+use super::{teaching_point, trust};
+use crate::jq::step::{self, Region, Slice};
 use serde::{Deserialize, Serialize};
 
 /// A step shorter than this share of the doubt gives way to a point that reduces the doubt.
@@ -29,25 +28,11 @@ pub(super) struct Follower {
     expected: Option<(f64, f64)>,
 }
 
-/// The joint model's data and what is learnt along the way, common to all searches.
+/// What the searches have in common: the evaluations they learn from, and how they judge.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Knowledge {
-    pub(super) archive: Archive,
-    pub(super) lengths: Vec<f64>,
-    pub(super) tick: usize,
+    pub(super) data: Data,
     pub(super) merit: Merit,
-}
-
-impl Knowledge {
-    /// Model around a point.
-    pub(super) fn model(&mut self, centre: &[f64], row: &[f64]) -> Process {
-        let dim = self.lengths.len();
-        let full = 1 + dim + dim * (dim + 1) / 2;
-        let limit = (full * 3 / 2).min(40 + 4 * dim);
-        let sample = self.archive.around(centre, row, &self.lengths, limit);
-        self.tick += 1;
-        Process::fit(&sample, row.len(), &mut self.lengths, self.tick)
-    }
 }
 
 impl Follower {
@@ -80,19 +65,15 @@ impl Follower {
         }
         let (m, n) = (self.x.len(), self.y.len());
         let centre = [&self.x[..], &self.y[..]].concat();
-        let model = knowledge.model(&centre, &self.row);
-        let region = Region {
-            from: m,
-            radius: self.radius,
-            low: self.y.iter().map(|y| -y).collect(),
-            high: self.y.iter().map(|y| 1.0 - y).collect(),
-        };
+        let model = knowledge.data.model(&centre, &self.row);
+        let region = Region::around(&self.y, self.radius);
         let merit = &mut knowledge.merit;
+        let mut slice = Slice::new(&model, &vec![0.0; m]);
         let step =
-            step::minimise(&model, &region, merit.constraints(&self.row), &vec![0.0; m + n], merit.multipliers());
-        merit.learn(&self.row, &model, &step);
-        let length = step.length(m);
-        let doubt = step::doubt(&model, &step, m);
+            step::minimise(&mut slice, &region, merit.constraints(&self.row), &vec![0.0; n], merit.multipliers());
+        merit.learn(&self.row, &slice, &step);
+        let length = step.length();
+        let doubt = step::doubt(&mut slice, &step);
         let size = doubt.size.min(10.0 * self.radius);
         if length + size <= self.tolerance {
             self.settled = true;
@@ -101,14 +82,15 @@ impl Follower {
         if self.radius < 0.1 * self.tolerance {
             return None;
         }
-        let shift = &step.z[m..];
+        let target: Vec<f64> = self.y.iter().zip(&step.z).map(|(y, s)| (y + s).clamp(0.0, 1.0)).collect();
         if length < GEOMETRY * size.min(self.radius) || length < 0.2 * self.tolerance {
             self.sign = -self.sign;
             let reach = self.sign * size.min(self.radius).max(self.tolerance);
-            let point = |i: usize| (self.y[i] + shift[i] + reach * doubt.direction[i]).clamp(0.0, 1.0);
-            return Some((0..n).map(point).collect());
+            let point = teaching_point(&target, &doubt.direction, reach);
+            self.settled = point.is_none() && length <= self.tolerance;
+            return point;
         }
         self.expected = Some((length, merit.predicted(&self.row, &step)));
-        Some((0..n).map(|i| (self.y[i] + shift[i]).clamp(0.0, 1.0)).collect())
+        Some(target)
     }
 }

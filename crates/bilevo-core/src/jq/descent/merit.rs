@@ -1,7 +1,6 @@
 //! Objective plus penalties: what a step has to improve.
 
-use crate::jq::process::Process;
-use crate::jq::step::{Constraints, Step};
+use crate::jq::step::{Constraints, Landscape, Step};
 use serde::{Deserialize, Serialize};
 
 /// f + Σ c_i · violation_i with a weight for each constraint, kept above its multiplier so that the
@@ -43,14 +42,18 @@ impl Merit {
         }
     }
 
+    /// Of a row changed by predicted differences.
+    pub(crate) fn of_sum(&self, row: &[f64], change: &[f64]) -> f64 {
+        row[0] + change[0] + self.penalty(row[1..].iter().zip(&change[1..]).map(|(c, d)| c + d))
+    }
+
     /// Decrease that a step from a centre with values `row` promises.
     pub(crate) fn predicted(&self, row: &[f64], step: &Step) -> f64 {
-        -step.values[0] + self.penalty(row[1..].iter().copied())
-            - self.penalty(row[1..].iter().zip(&step.values[1..]).map(|(c, d)| c + d))
+        self.of(row) - self.of_sum(row, &step.values)
     }
 
     /// Weights that fit a step's multipliers, so that a step towards feasibility counts as one.
-    pub(crate) fn learn(&mut self, row: &[f64], model: &Process, step: &Step) {
+    pub(crate) fn learn<L: Landscape>(&mut self, row: &[f64], model: &L, step: &Step) {
         let scale = |output: usize| model.variance(output).sqrt();
         for (i, (weight, multiplier)) in self.weights.iter_mut().zip(&step.multipliers).enumerate() {
             if *weight == 0.0 {

@@ -1,0 +1,259 @@
+//! A small quadratic problem with soft constraints, by an interior-point method.
+//!
+//! > minimise g's + ½ s'Hs + Σ ν_i max(0, b_i + a_i's), low <= s <= high
+//!
+//! Soft constraints always leave a solution: where all can be met and ν is large enough they are,
+//! elsewhere their weighted violation is least. With slacks t, w > 0, t_i - w_i = b_i + a_i's, and
+//! multipliers λ_i of w_i >= 0, ν_i - λ_i of t_i >= 0, each iteration is one Newton step on the
+//! conditions λ w = (ν - λ) t = z (distance to a bound) = μ with a falling μ.
+
+use crate::jq::cholesky;
+use crate::linalg::{add_scaled, dot};
+
+const ITERATIONS: usize = 40;
+/// Complementarity at which the solution is taken.
+const ACCURACY: f64 = 1e-11;
+
+/// The problem; numbers should be around one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Quadratic {
+    pub(super) hessian: Vec<f64>,
+    pub(super) gradient: Vec<f64>,
+    /// a_i, row after row.
+    pub(super) rows: Vec<f64>,
+    /// b_i
+    pub(super) offsets: Vec<f64>,
+    /// ν_i
+    pub(super) weights: Vec<f64>,
+    pub(super) low: Vec<f64>,
+    pub(super) high: Vec<f64>,
+}
+
+/// Its solution with the multiplier of each soft constraint.
+#[derive(Clone, Debug)]
+pub(super) struct Solution {
+    pub(super) shift: Vec<f64>,
+    pub(super) multipliers: Vec<f64>,
+}
+
+/// A point inside all bounds with its multipliers.
+struct Interior {
+    s: Vec<f64>,
+    /// Slacks t above and w below.
+    t: Vec<f64>,
+    w: Vec<f64>,
+    lambda: Vec<f64>,
+    /// Multipliers of the bounds.
+    z_low: Vec<f64>,
+    z_high: Vec<f64>,
+}
+
+impl Quadratic {
+    /// The solution; none if H is not positive definite enough or numbers are not finite.
+    pub(super) fn solve(&self) -> Option<Solution> {
+        let n = self.gradient.len();
+        let mut at = self.start();
+        let pairs = (2 * n + 2 * self.offsets.len()) as f64;
+        let mut matrix = vec![0.0; n * n];
+        for _ in 0..ITERATIONS {
+            let residual = self.residual(&at);
+            let mu = self.complementarity(&at) / pairs;
+            if mu < ACCURACY && residual.iter().all(|r| r.abs() < 1e-9) {
+                break;
+            }
+            let step = self.newton(&at, &residual, 0.1 * mu, &mut matrix)?;
+            let length = self.longest(&at, &step);
+            at.advance(&step, length);
+        }
+        let finite = at.s.iter().chain(&at.lambda).all(|v| v.is_finite());
+        finite.then_some(Solution { shift: at.s, multipliers: at.lambda })
+    }
+
+    fn row(&self, i: usize) -> &[f64] {
+        let n = self.gradient.len();
+        &self.rows[i * n..(i + 1) * n]
+    }
+
+    fn start(&self) -> Interior {
+        let s: Vec<f64> =
+            self.low.iter().zip(&self.high).map(|(l, h)| 0.0_f64.clamp(l + 0.1 * (h - l), h - 0.1 * (h - l))).collect();
+        let excess: Vec<f64> = (0..self.offsets.len()).map(|i| self.offsets[i] + dot(self.row(i), &s)).collect();
+        let n = s.len();
+        Interior {
+            t: excess.iter().map(|e| e.max(0.0) + 1.0).collect(),
+            w: excess.iter().map(|e| (-e).max(0.0) + 1.0).collect(),
+            lambda: self.weights.iter().map(|v| 0.5 * v.min(1.0)).collect(),
+            z_low: vec![1.0; n],
+            z_high: vec![1.0; n],
+            s,
+        }
+    }
+
+    /// Hs + g + A'λ - z_low + z_high
+    fn residual(&self, at: &Interior) -> Vec<f64> {
+        let n = at.s.len();
+        let mut residual: Vec<f64> = (0..n)
+            .map(|i| dot(&self.hessian[i * n..(i + 1) * n], &at.s) + self.gradient[i] - at.z_low[i] + at.z_high[i])
+            .collect();
+        at.lambda.iter().enumerate().for_each(|(i, l)| add_scaled(&mut residual, *l, self.row(i)));
+        residual
+    }
+
+    fn complementarity(&self, at: &Interior) -> f64 {
+        let bounds: f64 = (0..at.s.len())
+            .map(|i| at.z_low[i] * (at.s[i] - self.low[i]) + at.z_high[i] * (self.high[i] - at.s[i]))
+            .sum();
+        let rows: f64 =
+            (0..at.t.len()).map(|i| at.lambda[i] * at.w[i] + (self.weights[i] - at.lambda[i]) * at.t[i]).sum();
+        bounds + rows
+    }
+
+    /// The direction towards complementarity `target`.
+    fn newton(&self, at: &Interior, residual: &[f64], target: f64, matrix: &mut [f64]) -> Option<Interior> {
+        let n = at.s.len();
+        matrix.copy_from_slice(&self.hessian);
+        let mut ds: Vec<f64> = residual.iter().map(|r| -r).collect();
+        for i in 0..n {
+            let (below, above) = (at.s[i] - self.low[i], self.high[i] - at.s[i]);
+            matrix[i * n + i] += at.z_low[i] / below + at.z_high[i] / above;
+            ds[i] += target / below - at.z_low[i] - target / above + at.z_high[i];
+        }
+        let rows = self.offsets.len();
+        let stiffness: Vec<f64> =
+            (0..rows).map(|i| 1.0 / (at.t[i] / (self.weights[i] - at.lambda[i]) + at.w[i] / at.lambda[i])).collect();
+        let gap: Vec<f64> = (0..rows)
+            .map(|i| {
+                let (lambda, pi) = (at.lambda[i], self.weights[i] - at.lambda[i]);
+                // The rows' own residual keeps t - w = b + a's from drifting.
+                at.t[i] - at.w[i] - target * (1.0 / pi - 1.0 / lambda)
+                    + (self.offsets[i] + dot(self.row(i), &at.s) - at.t[i] + at.w[i])
+            })
+            .collect();
+        for i in 0..rows {
+            let row = self.row(i);
+            for (line, r) in matrix.chunks_exact_mut(n).zip(row) {
+                add_scaled(line, stiffness[i] * r, row);
+            }
+            add_scaled(&mut ds, -stiffness[i] * gap[i], row);
+        }
+        if !cholesky::factor(n, matrix) {
+            return None;
+        }
+        cholesky::solve(n, matrix, &mut ds);
+        let d_lambda: Vec<f64> = (0..rows).map(|i| stiffness[i] * (dot(self.row(i), &ds) + gap[i])).collect();
+        let slack = |s: &[f64], multiplier: &dyn Fn(usize) -> f64, sign: f64| -> Vec<f64> {
+            (0..rows).map(|i| (target - sign * s[i] * d_lambda[i]) / multiplier(i) - s[i]).collect()
+        };
+        let bound = |z: &[f64], distance: &dyn Fn(usize) -> f64, sign: f64| -> Vec<f64> {
+            (0..n).map(|i| (target - sign * z[i] * ds[i]) / distance(i) - z[i]).collect()
+        };
+        Some(Interior {
+            t: slack(&at.t, &|i| self.weights[i] - at.lambda[i], -1.0),
+            w: slack(&at.w, &|i| at.lambda[i], 1.0),
+            z_low: bound(&at.z_low, &|i| at.s[i] - self.low[i], 1.0),
+            z_high: bound(&at.z_high, &|i| self.high[i] - at.s[i], -1.0),
+            s: ds,
+            lambda: d_lambda,
+        })
+    }
+
+    /// How far a direction may be followed: not quite to the first bound.
+    fn longest(&self, at: &Interior, step: &Interior) -> f64 {
+        let mut length = 1.0_f64;
+        let mut limit = |value: f64, change: f64| {
+            if change < 0.0 {
+                length = length.min(-0.99 * value / change);
+            }
+        };
+        for i in 0..at.s.len() {
+            limit(at.s[i] - self.low[i], step.s[i]);
+            limit(self.high[i] - at.s[i], -step.s[i]);
+            limit(at.z_low[i], step.z_low[i]);
+            limit(at.z_high[i], step.z_high[i]);
+        }
+        for i in 0..at.t.len() {
+            limit(at.t[i], step.t[i]);
+            limit(at.w[i], step.w[i]);
+            limit(at.lambda[i], step.lambda[i]);
+            limit(self.weights[i] - at.lambda[i], -step.lambda[i]);
+        }
+        length
+    }
+}
+
+impl Interior {
+    fn advance(&mut self, step: &Interior, length: f64) {
+        let pairs = [
+            (&mut self.s, &step.s),
+            (&mut self.t, &step.t),
+            (&mut self.w, &step.w),
+            (&mut self.lambda, &step.lambda),
+            (&mut self.z_low, &step.z_low),
+            (&mut self.z_high, &step.z_high),
+        ];
+        for (value, change) in pairs {
+            add_scaled(value, length, change);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Purpose, Streams};
+
+    fn value(problem: &Quadratic, s: &[f64]) -> f64 {
+        let n = s.len();
+        let curved: f64 = (0..n).map(|i| s[i] * dot(&problem.hessian[i * n..(i + 1) * n], s)).sum();
+        let soft = |i: usize| problem.weights[i] * (problem.offsets[i] + dot(problem.row(i), s)).max(0.0);
+        dot(&problem.gradient, s) + 0.5 * curved + (0..problem.offsets.len()).map(soft).sum::<f64>()
+    }
+
+    /// A random convex problem; some of its constraints cannot all be met.
+    fn random(n: usize, rows: usize, seed: u64) -> Quadratic {
+        let mut stream = Streams::new(seed).open(Purpose::Start, 0, 0);
+        let mut draw = |count: usize| -> Vec<f64> { (0..count).map(|_| stream.normal()).collect() };
+        let root = draw(n * n);
+        let hessian = (0..n * n)
+            .map(|k| {
+                let (i, j) = (k / n, k % n);
+                dot(&root[i * n..(i + 1) * n], &root[j * n..(j + 1) * n]) + if i == j { 0.01 } else { 0.0 }
+            })
+            .collect();
+        Quadratic {
+            hessian,
+            gradient: draw(n),
+            rows: draw(n * rows),
+            offsets: draw(rows),
+            weights: draw(rows).iter().map(|v| 0.1 + 10.0 * v.abs()).collect(),
+            low: vec![-1.0; n],
+            high: (0..n).map(|i| 0.2 * i as f64 + 0.1).collect(),
+        }
+    }
+
+    #[test]
+    fn no_point_nearby_or_far_is_better() {
+        for seed in 0..60 {
+            let (n, rows) = (1 + seed as usize % 4, seed as usize % 5);
+            let problem = random(n, rows, seed);
+            let solution = problem.solve().unwrap();
+            let best = value(&problem, &solution.shift);
+            let mut stream = Streams::new(seed).open(Purpose::Sample, 0, 0);
+            for trial in 0..4000 {
+                let spread = [1.0, 0.1, 1e-2, 1e-3][trial % 4];
+                let s: Vec<f64> = (0..n)
+                    .map(|i| (solution.shift[i] + spread * stream.normal()).clamp(problem.low[i], problem.high[i]))
+                    .collect();
+                assert!(value(&problem, &s) >= best - 1e-8, "seed {seed}: {} < {best}", value(&problem, &s));
+            }
+            let within = |l: &f64, w: &f64| (0.0..=*w).contains(l);
+            assert!(solution.multipliers.iter().zip(&problem.weights).all(|(l, w)| within(l, w)));
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_not_finite() {
+        let problem = Quadratic { gradient: vec![f64::NAN, 0.0], ..random(2, 1, 1) };
+        assert!(problem.solve().is_none());
+    }
+}
