@@ -1,11 +1,12 @@
 //! Solved runs and expected running times of a method, one line for each problem.
 //!
-//! `ert [--method M] [--runs N] [--seed N] [--budget N] [--no-target] [--set PATH=VALUE]... PROBLEM...`
+//! `ert [--method M] [--runs N] [--seed N] [--budget N] [--no-target] [--set PATH=VALUE]... [--ablation] PROBLEM...`
 //!
 //! A problem is a name, a name with sizes (`smd1@5+5`), or a suite (`smd`, `tp`). The expected
 //! running time is all evaluations of all runs over the number of runs that solved the problem; the
 //! ratio compares it with the best published total (TP: that of CR-TLEA-CMA-ES). Runs on TP count as
-//! solved within a relative 1e-3.
+//! solved within a relative 1e-3. With `--ablation` all problems are run once more without each part
+//! of the default method, and one line a part says what that costs.
 
 use anyhow::{Context, Result, bail};
 use bilevo_core::batch::Replies;
@@ -29,6 +30,7 @@ struct Options {
     /// Evaluations of both levels; by default the budgets of the method.
     budget: Option<u64>,
     target: bool,
+    ablation: bool,
     settings: Vec<(String, String)>,
     problems: Vec<String>,
 }
@@ -42,9 +44,51 @@ struct Run {
     missed: String,
 }
 
+/// Parts of the default method, and the setting that takes each away.
+const PARTS: [(&str, &str, &str); 9] = [
+    ("lower model", "jq.model", "off"),
+    ("descents", "jq.descent", "0"),
+    ("contrastive allocator", "allocator.kind", "all"),
+    ("conditional start", "jq.start", "guess"),
+    ("whole guess in turn", "jq.start", "expected"),
+    ("injection", "jq.injection", "off"),
+    ("penalty adaptation", "jq.adapt_penalty", "off"),
+    ("discovery", "jq.discovery", "off"),
+    ("box-wide rechecks", "jq.rechecks", "0"),
+];
+
 fn main() -> Result<()> {
-    let options = read(std::env::args().skip(1))?;
+    let mut options = read(std::env::args().skip(1))?;
     let mut out = std::io::stdout().lock();
+    if !options.ablation {
+        return table(&options, &mut out);
+    }
+    writeln!(out, "{:24} {:>6} {:>6}  solved of {} runs, where not all", "without", "ratio", "mean", options.runs)?;
+    let nothing = ("nothing", "jq.model", "on");
+    for (part, path, value) in std::iter::once(nothing).chain(PARTS) {
+        options.settings.push((path.into(), value.into()));
+        let mut lines = Vec::new();
+        table(&options, &mut lines)?;
+        options.settings.pop();
+        let text = String::from_utf8(lines)?;
+        let mut lost = Vec::new();
+        let mut sum = 0.0;
+        for words in text.lines().skip(1).map(|l| l.split_whitespace().collect::<Vec<_>>()) {
+            let [problem, solved, ert, ..] = words[..] else { continue };
+            if let Some((count, runs)) = solved.split_once('/') {
+                sum += ert.parse::<f64>().unwrap_or(f64::INFINITY);
+                lost.extend((count != runs).then(|| format!("{problem} {count}")));
+            }
+        }
+        let mean = sum / options.problems.len() as f64;
+        let ratio = text.lines().last().and_then(|l| l.rsplit(' ').next()).unwrap_or_default();
+        writeln!(out, "{part:24} {ratio:>6} {mean:6.0}  {}", lost.join(", "))?;
+    }
+    Ok(())
+}
+
+/// One line for each problem, then the geometric mean.
+fn table(options: &Options, out: &mut impl Write) -> Result<()> {
     let mut ratios = Vec::new();
     writeln!(
         out,
@@ -52,7 +96,7 @@ fn main() -> Result<()> {
         "problem", "solved", "ERT", "median", "upper", "width", "ratio", "µs/eval"
     )?;
     for name in &options.problems {
-        let ratio = measure(&options, name, &mut out)?;
+        let ratio = measure(options, name, out)?;
         ratios.extend(Some(ratio).filter(|r| r.is_finite()));
     }
     let logs: f64 = ratios.iter().map(|r| r.ln()).sum();
@@ -67,6 +111,7 @@ fn read(mut args: impl Iterator<Item = String>) -> Result<Options> {
         seed: 1,
         budget: None,
         target: true,
+        ablation: false,
         settings: Vec::new(),
         problems: Vec::new(),
     };
@@ -78,6 +123,7 @@ fn read(mut args: impl Iterator<Item = String>) -> Result<Options> {
             "--seed" => options.seed = value()?.parse()?,
             "--budget" => options.budget = Some(value()?.parse()?),
             "--no-target" => options.target = false,
+            "--ablation" => options.ablation = true,
             "--set" => {
                 let text = value()?;
                 let (path, value) = text.split_once('=').context("--set takes PATH=VALUE")?;
