@@ -137,7 +137,7 @@ fn a_missed_target_is_exit_code_one_unless_switched_off() {
 fn effort_decides_when_a_run_ends_and_the_answer_tells_how_it_was_verified() {
     let run = |effort: &str| -> serde_json::Value {
         let output = bilevo(&["solve", "smd1", "--target", "off", "--effort", effort, "--format", "json"]);
-        serde_json::from_str(&stdout(&output)).unwrap()
+        serde_json::from_str(stdout(&output)).unwrap()
     };
     let (quick, normal) = (run("quick"), run("normal"));
     let of = |result: &serde_json::Value, key: &str| result["verification"][key].as_u64().unwrap();

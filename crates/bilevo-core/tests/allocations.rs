@@ -93,11 +93,12 @@ fn generations_of_the_plain_lower_search_allocate_nothing() {
 }
 
 /// Elsewhere allocations follow from the size of a generation, not from the length of the run. The
-/// bounds are those of the toy: eight candidates, two variables at each level.
+/// bounds are those of the toy: eight candidates, two variables at each level. A step of a descent
+/// solves many small quadratic problems, each with vectors of its own.
 #[test]
 fn a_batch_takes_a_bounded_number_of_allocations() {
     for method in methods::all() {
-        let bound = if method.config().scheme.kind == SchemeKind::Nested { 250 } else { 1000 };
+        let bound = if method.config().scheme.kind == SchemeKind::Nested { 250 } else { 20_000 };
         let steps = steps(&method);
         let most = steps.iter().map(|step| step.allocations).max().unwrap();
         assert!(most <= bound, "{}: {most}", method.name());
