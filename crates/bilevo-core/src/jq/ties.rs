@@ -70,13 +70,7 @@ impl Ties {
         let sometimes = restarts - self.populations > RARITY * times;
         let again = self.won && !self.just;
         let wanted = if config.position.kind == PositionKind::Pessimistic { 0 } else { config.jq.ties };
-        let before_the_end = match config.jq.effort {
-            Effort::Quick => 0,
-            // Where no tie was seen one search is enough.
-            Effort::Normal if !self.seen && !self.won => wanted.min(1),
-            _ => wanted,
-        };
-        let last = self.searches < before_the_end;
+        let last = self.searches < wanted && config.jq.effort != Effort::Quick;
         wanted > 0 && if agreed { last } else { again || sometimes }
     }
 
