@@ -129,8 +129,10 @@ def minimize(
         "name": name,
     }
     problem = _problem(F, own, vectorized, equality_tolerance)
-    taken = [("position.kind", position)] if position in ("optimistic", "pessimistic") else []
-    run = _open(problem, method, seed, read_settings(settings, budget) + taken, checkpoint)
+    wanted = read_settings(settings, budget)
+    if position in ("optimistic", "pessimistic"):
+        wanted.append(("position.kind", position))
+    run = _open(problem, method, seed, wanted, checkpoint)
     with ExitStack() as stack:
         watch = _Watch(run, callback, progress)
         stack.callback(watch.close)
