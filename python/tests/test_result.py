@@ -93,7 +93,7 @@ def test_an_audit_confirms_a_true_answer_and_finds_a_false_one() -> None:
 def test_the_position_decides_between_equally_good_answers() -> None:
     # the follower does not care about its second variable, the leader does
     options: dict[str, Any] = {"F": lambda x, y: x[0] ** 2 + y[1], "f": lambda x, y: (y[0] - x[0]) ** 2}
-    options |= {"bounds_lower": [(0, 10), (0, 1)], "maximize": None}
+    options |= {"bounds_lower": [(0, 10), (0, 1)], "maximize": None, "method": "auto", "budget": None}
     result = solve_toll(**options, position="pessimistic")
     assert result.audit is not None and result.audit.ties is not None
     ties = result.audit.ties

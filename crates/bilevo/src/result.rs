@@ -100,11 +100,11 @@ pub struct RunResult {
     pub save_error: Option<String>,
 }
 
-/// What to say of an answer whose search had not come to its end.
+/// What to say of an answer whose search had not come to its end and that nobody looked at again.
 fn unsettled(verification: &Verification) -> Option<String> {
     let words = "the search for the follower's answer had not come to its end\n\
                  hint: check it with an audit, or give the run a larger budget";
-    (!verification.settled).then(|| words.into())
+    (!verification.settled && !verification.rechecked).then(|| words.into())
 }
 
 /// Evaluations, with their total.
