@@ -4,10 +4,11 @@
 //! constraints explains them all. So a *joint* local model learns from every task at once, and its
 //! minimiser over y at a given x is the follower's answer, for a few evaluations instead of fifty.
 //!
-//! A run is a sequence of restarts (`population`). At the end of each, the follower of its
-//! incumbent gets a second look without any model (`recheck`), and the elite is tested with the
-//! answer found; without both, runs end at decisions whose follower is not solved. The run ends
-//! when several restarts agree.
+//! A run is a sequence of restarts of two kinds: descents from one point (`descent`), as long as they
+//! come to their end, and populations (`population`). At the end of each, the follower of its incumbent
+//! gets a second look without the joint model (`recheck`), and the elite is tested with the answer
+//! found; without both, runs end at decisions whose follower is not solved. The run ends when several
+//! restarts agree, after searches for decisions that leave the follower indifferent (`ties`).
 
 mod archive;
 mod cholesky;

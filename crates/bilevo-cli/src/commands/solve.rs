@@ -54,7 +54,8 @@ pub(crate) struct Args {
     /// Wall time of this session, as in 90s, 10m or 1h30m; the batch in progress is finished
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     time_limit: Option<Duration>,
-    /// Whether the best known value, if there is one, ends the run [default: upper]
+    /// Whether the best known value, if there is one, ends the run [default: both
+    /// for jq-cma-es, upper for the others]
     #[arg(long, value_enum, value_name = "WHEN")]
     target: Option<TargetArg>,
     /// How sure to be before the run ends by itself; `quick` and `thorough` restart less and more often

@@ -1,4 +1,4 @@
-//! An independent second look at the answer of a solution, without any model.
+//! An independent second look at the answer of a solution, without the joint model.
 //!
 //! 1. Known answers from elsewhere (rivals, the elite's answer): one evaluation each.
 //! 2. Searches over the whole box from random starts, coarse.
