@@ -226,6 +226,9 @@ class _DaskCrew(_ExecutorCrew):
         self._client = executor._client
         # An evaluation is not looked up among earlier ones: finding its name takes longer than sending it.
         self._options = {**getattr(executor, "_kwargs", {}), "pure": False}
+        #: The last batch's, let go only after the next has been sent: a client sends once in 10 ms, and
+        #: word that they are no longer needed would go first and make the batch wait.
+        self._held: list[Any] = []
 
     def _ask(self, level: Level, x: Floats, y: Floats, pieces: list[slice]) -> list[Answers | None]:
         import distributed
@@ -233,6 +236,7 @@ class _DaskCrew(_ExecutorCrew):
         wait: Any = distributed.wait
         points = ([level] * len(pieces), [x[piece] for piece in pieces], [y[piece] for piece in pieces])
         futures = self._client.map(self._task, *points, key=f"bilevo-{level}", **self._options)
+        self._held = futures
         while any(future.status == "pending" for future in futures):
             try:
                 wait(futures, timeout=_WAKE)
