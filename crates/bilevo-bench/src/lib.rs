@@ -1,6 +1,9 @@
-//! The Rust examples of the README and the guide, compiled and run as doc tests.
+//! The Rust examples of the README and the guide, compiled and run as doc tests, and the
+//! measurements of the guide's page on the default method ([`ert`]).
 //!
 //! The program of this package is what `cargo xtask bench` measures.
+
+pub mod ert;
 
 #[cfg(doctest)]
 mod guide {

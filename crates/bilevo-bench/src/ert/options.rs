@@ -1,0 +1,69 @@
+//! The command line.
+
+use anyhow::{Context, Result, bail};
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub(super) method: String,
+    pub(super) runs: u64,
+    /// The first seed of each set of runs.
+    pub(super) seeds: Vec<u64>,
+    /// Evaluations of both levels; by default the budgets of the method.
+    pub(super) budget: Option<u64>,
+    pub(super) target: bool,
+    pub(super) ablation: bool,
+    pub(super) markdown: bool,
+    pub(super) settings: Vec<(String, String)>,
+    pub(super) problems: Vec<String>,
+}
+
+impl Options {
+    /// Reads the command line.
+    ///
+    /// # Errors
+    /// An option that does not exist or lacks its value.
+    pub fn read(mut args: impl Iterator<Item = String>) -> Result<Options> {
+        let mut options = Options {
+            method: "auto".into(),
+            runs: 21,
+            seeds: Vec::new(),
+            budget: None,
+            target: true,
+            ablation: false,
+            markdown: false,
+            settings: Vec::new(),
+            problems: Vec::new(),
+        };
+        while let Some(arg) = args.next() {
+            let mut value = || args.next().with_context(|| format!("{arg} needs a value"));
+            match arg.as_str() {
+                "--method" => options.method = value()?,
+                "--runs" => options.runs = value()?.parse()?,
+                "--seed" => options.seeds.push(value()?.parse()?),
+                "--budget" => options.budget = Some(value()?.parse()?),
+                "--no-target" => options.target = false,
+                "--ablation" => options.ablation = true,
+                "--markdown" => options.markdown = true,
+                "--set" => {
+                    let text = value()?;
+                    let (path, value) = text.split_once('=').context("--set takes PATH=VALUE")?;
+                    options.settings.push((path.into(), value.into()));
+                }
+                "smd" => options.problems.extend((1..=12).map(|i| format!("smd{i}"))),
+                "tp" => options.problems.extend((1..=10).map(|i| format!("tp{i}"))),
+                "rotated" => options.problems.extend((1..=12).map(|i| format!("smd{i}-rotated"))),
+                "basblib" => {
+                    let all = bilevo_problems::names().filter(|name| name.starts_with("basblib/"));
+                    options.problems.extend(all.map(String::from));
+                }
+                name if name.starts_with('-') => bail!("there is no option {name}"),
+                name => options.problems.push(name.into()),
+            }
+        }
+        if options.seeds.is_empty() {
+            options.seeds.push(1);
+        }
+        Ok(options)
+    }
+}

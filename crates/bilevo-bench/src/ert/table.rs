@@ -1,0 +1,134 @@
+//! What was measured as text for the terminal, and as a table for the guide.
+
+use super::Options;
+use super::measure::{self, Row};
+use anyhow::Result;
+use std::io::Write;
+
+/// Missed runs that are named in a line.
+const NAMED: usize = 4;
+
+/// One line for each problem as it is done, then the summaries; then, if asked for, all of it as a table.
+pub(super) fn print(options: &Options, out: &mut impl Write) -> Result<()> {
+    let mut sets = Vec::new();
+    for &seed in &options.seeds {
+        writeln!(
+            out,
+            "{:15} {:>7} {:>8} {:>8} {:>7} {:>6} {:>6} {:>7}  missed: seed, F, f, violation",
+            "problem", "solved", "ERT", "median", "upper", "width", "ratio", "µs/eval"
+        )?;
+        let rows = measure::problems(options, seed, out)?;
+        writeln!(out, "{}", summary(&rows))?;
+        sets.push(rows);
+    }
+    if options.markdown { markdown(options, &sets, out) } else { Ok(()) }
+}
+
+pub(super) fn line(row: &Row, out: &mut impl Write) -> Result<()> {
+    let solved = format!("{}/{}", row.solved, row.runs);
+    let Row { problem, median, width, micros, .. } = row;
+    let (ert, ratio, upper) = (row.ert(), row.ratio().unwrap_or(f64::NAN), row.upper / row.runs);
+    let missed = row.missed.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(" ");
+    writeln!(
+        out,
+        "{problem:15} {solved:>7} {ert:8.0} {median:8} {upper:7} {width:6.1} {ratio:6.3} {micros:7.0}  {missed}"
+    )?;
+    Ok(out.flush()?)
+}
+
+/// The geometric mean of the ratios.
+pub(super) fn ratio<'a>(rows: impl IntoIterator<Item = &'a Row>) -> f64 {
+    let logs: Vec<f64> = rows.into_iter().filter_map(Row::ratio).map(f64::ln).collect();
+    (logs.iter().sum::<f64>() / logs.len() as f64).exp()
+}
+
+fn solved<'a>(rows: impl IntoIterator<Item = &'a Row>) -> (u64, u64) {
+    rows.into_iter().fold((0, 0), |(solved, runs), row| (solved + row.solved, runs + row.runs))
+}
+
+/// Whether a problem has an odd number: the half on which choices may be made.
+fn is_odd(row: &&Row) -> bool {
+    let digits: String =
+        row.problem.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
+    digits.parse::<u64>().is_ok_and(|number| number % 2 == 1)
+}
+
+fn summary(rows: &[Row]) -> String {
+    let part = |name: &str, rows: &[&Row]| {
+        let (solved, runs) = solved(rows.iter().copied());
+        format!("{name}: {solved} of {runs} solved, geometric mean of the ratios {:.3}", ratio(rows.iter().copied()))
+    };
+    let (odd, even): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(is_odd);
+    let all: Vec<&Row> = rows.iter().collect();
+    [part("all", &all), part("odd numbers", &odd), part("even numbers", &even)].join("\n")
+}
+
+/// One row for each problem, and for each set of runs its solved ones, evaluations and ratio. Without
+/// a target the evaluations are the median of all runs, since each ends by itself.
+fn markdown(options: &Options, sets: &[Vec<Row>], out: &mut impl Write) -> Result<()> {
+    let Some(first) = sets.first() else { return Ok(()) };
+    let compared = options.target && first.iter().any(|row| row.ratio().is_some());
+    let mut head = vec!["problem".to_string()];
+    for &seed in &options.seeds {
+        head.push(format!("solved, seeds {seed}–{}", seed + options.runs - 1));
+        head.push(if options.target { "evaluations" } else { "median of the evaluations" }.into());
+        head.extend(compared.then(|| "of the published".into()));
+    }
+    head.push("µs".into());
+    writeln!(out, "\n| {} |\n|{}", head.join(" | "), "---|".repeat(head.len()))?;
+    for (index, row) in first.iter().enumerate() {
+        let mut cells = vec![title(&row.problem)];
+        for rows in sets {
+            let row = &rows[index];
+            cells.push(format!("{} of {}", row.solved, row.runs));
+            cells.push(match (options.target, row.solved) {
+                (true, 0) => "none".into(),
+                (true, _) => thousands(row.ert().round() as u64),
+                (false, _) => thousands(row.median),
+            });
+            cells.extend(
+                compared.then(|| row.ratio().filter(|r| r.is_finite()).map_or_else(String::new, |r| format!("{r:.3}"))),
+            );
+        }
+        let micros = sets.iter().map(|rows| rows[index].micros).sum::<f64>() / sets.len() as f64;
+        cells.push(format!("{micros:.0}"));
+        writeln!(out, "| {} |", cells.join(" | "))?;
+    }
+    let mut last = vec![if compared { "all, geometric mean" } else { "all" }.to_string()];
+    for rows in sets {
+        let (solved, runs) = solved(rows);
+        last.extend([format!("{solved} of {runs}"), String::new()]);
+        last.extend(compared.then(|| format!("{:.3}", ratio(rows))));
+    }
+    last.push(String::new());
+    Ok(writeln!(out, "| {} |", last.join(" | "))?)
+}
+
+/// `smd1@5+5` as "SMD1 at 5+5"; names of BASBLib as they are.
+fn title(problem: &str) -> String {
+    let (name, size) = problem.split_once('@').map_or((problem, String::new()), |(n, d)| (n, format!(" at {d}")));
+    let name = match name.split_once('/') {
+        Some((_, name)) => name.into(),
+        None => name.replace("smd", "SMD").replace("tp", "TP").replace("-rotated", ", rotated"),
+    };
+    format!("{name}{size}")
+}
+
+/// 12345 as 12,345.
+fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|g| std::str::from_utf8(g).ok()).collect();
+    groups.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_names_for_people() {
+        assert_eq!([7, 999, 1000, 1_234_567].map(thousands), ["7", "999", "1,000", "1,234,567"]);
+        let names = ["smd9@5+5", "tp10", "smd3-rotated", "basblib/b_1984_01"].map(title);
+        assert_eq!(names, ["SMD9 at 5+5", "TP10", "SMD3, rotated", "b_1984_01"]);
+    }
+}
