@@ -95,6 +95,14 @@ fn the_position_decides_where_the_search_goes() {
             assert_eq!(result["audit"]["verdict"], "stands");
         }
     }
+    // The file may say it, too; the command has the last word.
+    std::fs::write(folder.path().join("worst.toml"), format!("position = \"pessimistic\"\n{file}")).unwrap();
+    for (option, x) in [(&[][..], 1.5), (&["--position", "optimistic"], 2.5)] {
+        let args = [&["solve", "worst.toml", "--seed", "1", "--format", "json"], option].concat();
+        let found = json(&bilevo(folder.path(), &args));
+        assert!((found["x"][0].as_f64().unwrap() - x).abs() < 0.03, "{found}");
+        assert_eq!(found["audit"]["verdict"], "stands");
+    }
 }
 
 #[test]

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 choice! {
     /// Which of several equally good answers of the follower counts.
     pub enum PositionKind {
-        /// Whichever the search finds.
+        /// The one that the problem's file says; if it says nothing, whichever the search finds.
         Any,
         /// The one best for the leader.
         Optimistic,

@@ -110,10 +110,9 @@ impl Grid {
                 let wrong = |e: ConfigError| GridError::entry(place(Part::Settings, s), format!("with {method}: {e}"));
                 let mut config = base.clone();
                 config.set_all(settings.iter().map(|(path, value)| (path.as_str(), value.as_str()))).map_err(wrong)?;
-                let (settings, config_hash) = (changed_settings(method, &config), config.hash());
-                let config = Arc::new(config);
                 for source in &sources {
                     let spec = source.spec();
+                    let config = Arc::new(config.clone().for_problem(spec));
                     config.check(spec).map_err(wrong)?;
                     let id = RunId {
                         problem: source.id().into(),
@@ -121,13 +120,13 @@ impl Grid {
                         upper_dim: spec.upper.dim(),
                         lower_dim: spec.lower.dim(),
                         method: method.clone(),
-                        settings: settings.clone(),
-                        config_hash: config_hash.clone(),
+                        settings: changed_settings(method, &config),
+                        config_hash: config.hash(),
                         version: bilevo::VERSION.into(),
                         seed: self.first_seed,
                     };
                     if seen.insert(id.clone()) {
-                        tasks.push(Task { id, config: config.clone(), source: source.clone() });
+                        tasks.push(Task { id, config, source: source.clone() });
                     }
                 }
             }

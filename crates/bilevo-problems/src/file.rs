@@ -44,6 +44,7 @@ pub use problem::ExpressionProblem;
 
 use crate::expression::scope::Scope;
 use crate::program::ProgramSpec;
+use bilevo_core::config::PositionKind;
 use bilevo_core::problem::{BestKnown, BilevelProblem, Budget, Level, LevelSpec, LowerConstraints, ProblemSpec};
 use diagnostic::Document;
 use levels::{Dependence, Place};
@@ -103,7 +104,7 @@ pub(crate) struct KnownPoint {
 
 /// Keys that only people read.
 const NOTES: [&str; 8] = ["about", "description", "source", "reference", "url", "notes", "family", "license"];
-const GENERAL: [&str; 10] = [
+const GENERAL: [&str; 12] = [
     "name",
     "upper",
     "lower",
@@ -112,6 +113,8 @@ const GENERAL: [&str; 10] = [
     "best_known",
     "budget",
     "equality_tolerance",
+    "position",
+    "position_tolerance",
     "lower_constraints",
     "definitions",
 ];
@@ -295,6 +298,9 @@ fn problem_name(reader: &mut Reader, field: Option<&Field>) -> String {
     name.into()
 }
 
+const POSITION_HINT: &str = "among answers equally good for the follower, `optimistic` takes the one best for the \
+                             leader, `pessimistic` the worst; leave it out if there are no ties";
+
 /// Fields that are the same for expressions and programs; returns the known optima.
 fn general(reader: &mut Reader, top: &[Field], scope: &Scope, spec: &mut ProblemSpec) -> Vec<KnownPoint> {
     let mut points = Vec::new();
@@ -312,6 +318,21 @@ fn general(reader: &mut Reader, top: &[Field], scope: &Scope, spec: &mut Problem
                     field,
                     "neither `added` nor `shared`",
                     "`shared` if the upper level lists the lower constraints too; otherwise leave it out",
+                ),
+                None => {}
+            },
+            "position" => match reader.text(field, POSITION_HINT) {
+                Some("optimistic") => spec.position = PositionKind::Optimistic,
+                Some("pessimistic") => spec.position = PositionKind::Pessimistic,
+                Some(_) => reader.error(field, "neither `optimistic` nor `pessimistic`", POSITION_HINT),
+                None => {}
+            },
+            "position_tolerance" => match reader.known(field, scope, &[]) {
+                Some(tolerance) if tolerance > 0.0 => spec.position_tolerance = Some(tolerance),
+                Some(_) => reader.error(
+                    field,
+                    "the tolerance is not above 0",
+                    "answers whose f differs by no more, relative to max(1, |f|), are equally good; 1e-4 is usual",
                 ),
                 None => {}
             },

@@ -1,6 +1,7 @@
 //! Problem files: what they mean, and what is said about mistakes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use bilevo_core::config::PositionKind;
 use bilevo_core::problem::{BilevelProblem, Direction, Level, LowerConstraints};
 use bilevo_problems::file::{self, ExpressionProblem, ProblemFile, no_tables};
 use bilevo_problems::program::{Commands, Mode, Pattern};
@@ -54,6 +55,21 @@ fn the_smallest_file() {
     assert_eq!(values(&toll, Level::Upper, &[4.0], &[3.0]), (12.0, vec![-5.0]));
     assert_eq!(values(&toll, Level::Lower, &[4.0], &[3.0]), (1.0 + 0.1 * 3.0, vec![]));
     assert!(toll.evaluate(Level::Lower, &[1.0, 2.0], &[3.0], &mut Vec::new()).is_err());
+}
+
+#[test]
+fn a_file_may_say_which_of_equally_good_answers_counts() {
+    assert_eq!(
+        (expressions(TOLL).spec().position, expressions(TOLL).spec().position_tolerance),
+        (PositionKind::Any, None)
+    );
+    let toll = expressions(&format!("position = \"pessimistic\"\nposition_tolerance = \"1e-3\"\n{TOLL}"));
+    assert_eq!((toll.spec().position, toll.spec().position_tolerance), (PositionKind::Pessimistic, Some(1e-3)));
+    let toll = expressions(&format!("position = \"optimistic\"\n{TOLL}"));
+    assert_eq!(toll.spec().position, PositionKind::Optimistic);
+    let refused = refusal(&format!("position = \"neutral\"\nposition_tolerance = 0\n{TOLL}"));
+    assert!(refused.starts_with("test.toml:1:12: position: neither `optimistic` nor `pessimistic`"), "{refused}");
+    assert!(refused.contains("test.toml:2:22: position_tolerance: the tolerance is not above 0"), "{refused}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use crate::functions::Functions;
 use crate::source::{Interrupted, Source};
 use crate::told::{Answer, Told};
 use bilevo::audit::{AuditOptions, Position};
+use bilevo::config::PositionKind;
 use bilevo::{
     AfterFailure, Ask, Config, Engine, FailurePolicy, GenerationRecord, ProblemSpec, Replies, RunError, RunOptions,
     RunResult, Saving, checkpoint,
@@ -139,7 +140,7 @@ impl Run {
         position: Option<&str>,
     ) -> PyResult<(String, Vec<Failed>)> {
         let options = options(py, checkpoint, time_limit, on_failure, retries)?;
-        let audit = if audit { Some(audit_options(py, position)?) } else { None };
+        let asked = audit_options(py, position)?;
         let functions = evaluator.cast::<Functions>().ok().map(Bound::get);
         let source = evaluator.cast::<Source>().ok().map(Bound::get);
         let pool = evaluator.clone().unbind();
@@ -159,6 +160,7 @@ impl Run {
         let caught = Caught::default();
         let trusted = retries > 0 || run.engine().summary().generations > 0;
         let spec = run.engine().spec().clone();
+        let audit = (audit || spec.position != PositionKind::Any).then_some(asked);
         let mut watcher = Watcher::new(run.id().clone(), records, on_generation, caught.clone());
         let conduct = || -> (Option<PyErr>, Result<RunResult, RunError>) {
             let mut border = match answering() {
@@ -169,7 +171,8 @@ impl Run {
             if let (Ok(result), Some(wanted)) = (&mut ended, audit)
                 && let Some(solution) = result.solution()
             {
-                let options = AuditOptions { seed: run.engine().seed(), ..wanted };
+                let position = wanted.position.or(Position::of(run.engine().config()));
+                let options = AuditOptions { seed: run.engine().seed(), position, ..wanted };
                 let finding = bilevo::audit::audit(&mut border, &solution, &options);
                 result.audited(finding, options.position, run.engine());
             }

@@ -60,8 +60,8 @@ impl fmt::Display for Position {
 #[derive(Clone, Debug)]
 pub struct AuditOptions {
     /// Largest gap f(x, y) - best that is none, relative to max(1, |f|); answers within it are
-    /// equally good for the follower.
-    pub tolerance: f64,
+    /// equally good for the follower. If absent, the problem's `position_tolerance`, or else 1e-4.
+    pub tolerance: Option<f64>,
     /// Largest violation that is none.
     pub violation: f64,
     /// Lower evaluations at most; by the problem's size if absent.
@@ -80,7 +80,7 @@ pub struct AuditOptions {
 impl Default for AuditOptions {
     fn default() -> Self {
         AuditOptions {
-            tolerance: 1e-4,
+            tolerance: None,
             violation: 1e-6,
             max_lower_evals: None,
             starts: 12,
@@ -90,6 +90,9 @@ impl Default for AuditOptions {
         }
     }
 }
+
+/// The relative gap that is none, unless options or problem say otherwise.
+const TOLERANCE: f64 = 1e-4;
 
 /// What an audit found; objectives in the problem's own directions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -199,7 +202,8 @@ impl Audit {
 pub fn audit(evaluator: &mut dyn Evaluator, solution: &Solution, options: &AuditOptions) -> Audit {
     let spec = evaluator.spec().clone();
     let budget = options.max_lower_evals.unwrap_or(BUDGET * spec.budget().lower_evals);
-    let tolerance = options.tolerance * solution.lower_value.abs().max(1.0);
+    let relative = options.tolerance.or(spec.position_tolerance).unwrap_or(TOLERANCE);
+    let tolerance = relative * solution.lower_value.abs().max(1.0);
     let mut follower = Follower::new(evaluator, &options.stop, &solution.x, options.violation, budget);
     let reported = follower.scaled(&solution.y);
     let mut trail = Trail::default();
@@ -222,7 +226,7 @@ pub fn audit(evaluator: &mut dyn Evaluator, solution: &Solution, options: &Audit
         }
         _ => None,
     };
-    let finding = Finding { spec: &spec, solution, options, tolerance, broken };
+    let finding = Finding { spec: &spec, solution, options, relative, tolerance, broken };
     finding.audit(&follower, trail.starts, view, ties)
 }
 
@@ -231,6 +235,8 @@ struct Finding<'a> {
     spec: &'a ProblemSpec,
     solution: &'a Solution,
     options: &'a AuditOptions,
+    /// The tolerance of objectives, relative to max(1, |f|), and what it is at this f.
+    relative: f64,
     tolerance: f64,
     broken: Option<Ended>,
 }
@@ -280,8 +286,7 @@ impl Finding<'_> {
     /// Whether two answers differ to the leader.
     fn differs(&self, a: &View, b: &View) -> bool {
         let scale = a.value.abs().max(b.value.abs()).max(1.0);
-        (a.value - b.value).abs() > self.options.tolerance * scale
-            || (a.violation - b.violation).abs() > self.options.tolerance
+        (a.value - b.value).abs() > self.relative * scale || (a.violation - b.violation).abs() > self.relative
     }
 
     fn response(&self, follower: &Follower<'_>, point: &Point, view: Option<View>) -> Response {

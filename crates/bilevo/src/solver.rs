@@ -15,7 +15,7 @@ use crate::policy::FailurePolicy;
 use crate::result::{RunResult, Status};
 use crate::run::{Run, RunError, RunOptions, Saving};
 use crate::source::Source;
-use bilevo_core::config::Config;
+use bilevo_core::config::{Config, PositionKind};
 use bilevo_core::{Engine, methods};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::PathBuf;
@@ -140,7 +140,7 @@ impl<'a> Solver<'a> {
 
     /// Which of several equally good answers of the follower counts: the search judges every decision
     /// by it, at the price of an upper evaluation for each lower one, and an audit is made that
-    /// reports it.
+    /// reports it. It takes the place of a position that the problem's file names.
     pub fn position(mut self, position: Position) -> Self {
         self.audit.get_or_insert_default();
         self.set("position.kind", position)
@@ -178,6 +178,9 @@ impl<'a> Solver<'a> {
                 Run::new(engine, method).of_source(source.place(), source.hash())
             }
         };
+        // Where the problem takes a position, the end of the run is told by it too.
+        let takes_position = source.spec().position != PositionKind::Any;
+        let audit = audit.or_else(|| takes_position.then(AuditOptions::default));
         Ok(Ready { run, options, audit, source, jobs, slot: None })
     }
 }

@@ -3,7 +3,9 @@
 
 mod common;
 
-use bilevo::{Functions, Level, RunError, RunOptions, Serial, Solver, SourceError, checkpoint, source};
+use bilevo::{
+    AuditOptions, Functions, Level, Position, RunError, RunOptions, Serial, Solver, SourceError, checkpoint, source,
+};
 use common::{METHODS, StopAfter, run_of, smd, timeless};
 
 #[test]
@@ -142,6 +144,26 @@ fn only_budgets_change_in_a_run_that_has_started_and_only_upwards() {
     let raised = resume().max_lower_evals(6000).ready().unwrap();
     assert_eq!(raised.run.engine().config().stop.max_lower_evals, Some(6000));
     assert_eq!(raised.run.id().settings, "stop.max_lower_evals=6000 stop.max_upper_evals=60");
+}
+
+#[test]
+fn a_file_can_take_a_position_and_the_run_can_take_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("indifferent.toml");
+    let text = "position = \"pessimistic\"\nposition_tolerance = 1e-3\n\
+        [upper]\nminimize = \"(x-2)^2 + (y1-x)^2 + x*y2\"\nvariables = { x = [0, 4] }\n\
+        [lower]\nminimize = \"(y1-x)^2\"\nvariables = { y1 = [-10, 10], y2 = [-1, 1] }\n";
+    std::fs::write(&file, text).unwrap();
+    let source = source::open(file.to_str().unwrap(), None).unwrap();
+    // F is (x - 2)² + x if the worst y2 counts, (x - 2)² - x if the best does.
+    let found = Solver::new(&*source).seed(1).run().unwrap();
+    assert!((found.x.unwrap()[0] - 1.5).abs() < 0.02 && (found.upper_value.unwrap() - 1.75).abs() < 2e-3);
+    assert_eq!(found.audit.unwrap().tolerance, 1e-3, "an audit is made, with the file's tolerance");
+    assert_eq!(found.id.settings, "position.kind=pessimistic");
+    let options = AuditOptions { tolerance: Some(1e-5), ..AuditOptions::default() };
+    let other = Solver::new(&*source).seed(1).position(Position::Optimistic).audit(options).run().unwrap();
+    assert!((other.x.unwrap()[0] - 2.5).abs() < 0.02 && (other.upper_value.unwrap() + 2.25).abs() < 2e-3);
+    assert_eq!(other.audit.unwrap().tolerance, 1e-5);
 }
 
 /// A shell that answers every request with F = f = 1.

@@ -90,15 +90,17 @@ pub(crate) struct Args {
     /// Solve the follower's problem at the answer once more, in another way, and compare
     #[arg(long)]
     audit: bool,
-    /// Gap of the follower's objective that counts as none, relative to max(1, |f|)
-    #[arg(long, value_name = "GAP", default_value_t = 1e-4, value_parser = positive)]
-    audit_tolerance: f64,
+    /// Gap of the follower's objective that counts as none, relative to max(1, |f|) [default: the
+    /// file's `position_tolerance`, or 1e-4]
+    #[arg(long, value_name = "GAP", value_parser = positive)]
+    audit_tolerance: Option<f64>,
     /// Lower evaluations of the audit at most, apart from half as many for ties [default: 40 times
     /// those of one lower search]
     #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
     audit_evals: Option<u64>,
     /// Which of several answers counts that are equally good for the follower: in the search, at the
-    /// price of an upper evaluation for each lower one, and in the audit, which is made too
+    /// price of an upper evaluation for each lower one, and in the audit, which is made too [default:
+    /// what the problem file says, if anything]
     #[arg(long, value_enum, value_name = "WHICH")]
     position: Option<PositionArg>,
     /// Text for people, JSON for programs
@@ -160,7 +162,8 @@ impl PositionArg {
 impl Args {
     /// The audit that is wanted, if one is.
     fn audit(&self) -> Option<AuditOptions> {
-        (self.audit || self.position.is_some()).then(|| AuditOptions {
+        let wanted = self.audit || self.position.is_some() || self.audit_tolerance.is_some();
+        wanted.then(|| AuditOptions {
             tolerance: self.audit_tolerance,
             max_lower_evals: self.audit_evals,
             ..AuditOptions::default()

@@ -56,7 +56,7 @@ fn consequence(best: &Response, finding: &Finding<'_>) -> String {
     let reported = finding.solution.upper_value;
     match best.upper_value {
         None => "what the leader would get with it could not be evaluated".into(),
-        Some(value) if (value - reported).abs() <= finding.options.tolerance * reported.abs().max(1.0) => {
+        Some(value) if (value - reported).abs() <= finding.relative * reported.abs().max(1.0) => {
             format!("it would not change the leader's F = {}", number(reported))
         }
         Some(_) => format!("with it the leader would get {} instead of {}", gain(best), number(reported)),

@@ -92,10 +92,7 @@ pub(super) fn command(args: &Args, path: &Path) -> String {
     add("retries", (args.retries > 0).then(|| args.retries.to_string()));
     add("position", args.position.map(|position| position.meant().to_string()));
     add("audit-evals", args.audit_evals.map(|count| count.to_string()));
-    add(
-        "audit-tolerance",
-        args.audit().filter(|audit| audit.tolerance != 1e-4).map(|audit| audit.tolerance.to_string()),
-    );
+    add("audit-tolerance", args.audit_tolerance.map(|tolerance| tolerance.to_string()));
     add("format", (args.format == Format::Json).then(|| "json".into()));
     if args.audit {
         command.push_str(" --audit");
