@@ -92,7 +92,33 @@ fn mistakes_end_with_code_2_and_are_shown_where_they_stand() {
     assert!(shown.ends_with("toll.toml: 1 error, 0 warnings\n"), "{shown}");
     let output = bilevo(folder.path(), &["check", "absent.toml"]);
     assert_eq!(code(&output), 2);
-    assert!(text(&output.stdout).contains("cannot be read"));
+    let (first, rest) = text(&output.stdout).split_once('\n').unwrap();
+    assert!(first.starts_with("error: absent.toml: cannot be read: "), "{first}");
+    assert!(rest.starts_with("hint: is the path right?") && !rest.contains('|'), "{rest}");
+}
+
+#[test]
+fn the_estimate_is_that_of_the_method_and_equations_are_told_to_those_that_cannot() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = "[upper]\nminimize = \"x + y\"\nvariables = { x = [0, 1] }\n\
+        [lower]\nminimize = \"y^2\"\nvariables = { y = [0, 1] }\nsubject_to = [\"x + y == 1\"]\n";
+    std::fs::write(folder.path().join("equal.toml"), file).unwrap();
+    let check = |method: &str| -> Value {
+        let args = ["check", "equal.toml", "-m", method, "--format", "json"];
+        serde_json::from_str(text(&bilevo(folder.path(), &args).stdout)).unwrap()
+    };
+    let (default, nested) = (check("auto"), check("bl-cma-es"));
+    assert_eq!((&default["warnings"], &nested["warnings"]), (&Value::from(0), &Value::from(1)), "{nested}");
+    let remark = &nested["remarks"][0];
+    assert_eq!((&remark["line"], &remark["field"]), (&Value::from(7), &Value::from("lower.subject_to[1]")));
+    assert!(remark["hint"].as_str().unwrap().contains("--method auto"));
+    assert_eq!(default["problem"]["run"]["method"], "jq-cma-es");
+    // Its own time alone: 7,000 evaluations of 30 microseconds.
+    let least = default["problem"]["run"]["seconds"][0].as_f64().unwrap();
+    assert!((0.21..2.0).contains(&least), "{default}");
+    // The published budget of this size: 1,500 searches of 150 evaluations, and one of each answer.
+    assert_eq!(nested["problem"]["run"]["evaluations"][1], 226_500);
+    assert_eq!(code(&bilevo(folder.path(), &["check", "equal.toml", "-m", "no-such"])), 2);
 }
 
 #[test]

@@ -37,7 +37,7 @@ mod program;
 mod reader;
 mod variables;
 
-pub use check::{Evaluate, check};
+pub use check::{Evaluate, about_equations, check};
 pub use diagnostic::{Diagnostic, FileError, Severity};
 pub use open::{MAX_FILE, MAX_TABLE, no_tables, read};
 pub use problem::ExpressionProblem;

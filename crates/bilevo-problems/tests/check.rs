@@ -42,10 +42,13 @@ fn built_in_files_have_only_the_warnings_they_deserve() {
     for info in bilevo_problems::catalogue().filter(|info| info.name.starts_with("basblib/")) {
         let path = format!("{}/{}.toml", env!("CARGO_MANIFEST_DIR"), info.name);
         let found = said(&std::fs::read_to_string(path).unwrap());
-        // These two restrict the follower's answer at the upper level.
-        let deserved = matches!(info.name, "basblib/mb_2007_08" | "basblib/mb_2007_24");
-        let warned = found.iter().any(|line| line.contains("depends on the follower's variables only"));
-        assert!(warned == deserved && found.len() == usize::from(deserved), "{}: {found:?}", info.name);
+        let deserved = match info.name {
+            // These two restrict the follower's answer at the upper level.
+            "basblib/mb_2007_08" | "basblib/mb_2007_24" => &["depends on the follower's variables only"][..],
+            _ => &[],
+        };
+        let fits = found.len() == deserved.len() && found.iter().zip(deserved).all(|(line, part)| line.contains(part));
+        assert!(fits, "{}: {found:?}", info.name);
     }
 }
 
@@ -93,6 +96,22 @@ fn each_warning_is_found_at_its_place() {
             "maximize = \"(y - 3 - t/10)^2\"",
             "8:12: lower.maximize: with `maximize` the follower's best answer is always a corner of its box",
         ),
+        (
+            "maximize = \"t * y\"",
+            "minimize = \"t * y\"",
+            "4:12: upper.minimize: with `minimize` the leader's best decision is a corner of its box",
+        ),
+        (
+            "t + y <= 12",
+            "t + y >= 9.5",
+            "6:15: upper.subject_to[1]: no decision was found to which the follower's answer meets the constraint; \
+             the closest misses it by 0.5000",
+        ),
+        (
+            "t + y <= 12",
+            "t + y <= 32",
+            "6:15: upper.subject_to[1]: every sampled point meets the constraint, so that it restricts nothing",
+        ),
         ("upper = 16.0", "upper = 17.0", "11:1: best_known: F is 16 at the known optimum, not 17"),
         ("x = [4]", "x = [40]", "11:1: best_known: the known optimum lies outside the boxes"),
         ("y = [4]", "y = [9]", "11:1: best_known: the known optimum misses the upper constraints by 1"),
@@ -106,10 +125,10 @@ fn each_warning_is_found_at_its_place() {
 
 #[test]
 fn warnings_are_warnings_and_have_a_line_to_show() {
-    let found = check(&TOLL.replace("t + y <= 12", "y <= 12"));
+    let found = check(&TOLL.replace("t + y <= 12", "y <= 5"));
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].severity, Severity::Warning);
-    assert_eq!(found[0].text, "subject_to = [\"y <= 12\"]");
+    assert_eq!(found[0].text, "subject_to = [\"y <= 5\"]");
     assert!(found[0].hint.as_ref().unwrap().contains("[lower]"));
 }
 
@@ -126,6 +145,21 @@ fn unused_variables_are_named() {
 fn equations_that_can_be_met_are_no_warning() {
     let text = TOLL.replace("y >= 1 - t", "y + t == 8");
     assert_eq!(said(&text), [""; 0]);
+}
+
+#[test]
+fn a_corner_that_the_file_knows_to_be_best_is_no_warning() {
+    let text = TOLL.replace("maximize = \"t * y\"", "minimize = \"t * y\"");
+    let known = "[best_known]\nupper = 16.0\nlower = 0\nx = [4]\ny = [4]\n";
+    assert_eq!(said(&text.replace(known, "[best_known]\nupper = -10\n")), [""; 0]);
+    // The corner is the best of many.
+    let flat = text.replace(known, "").replace("y = [-1, 10]", "y = [0, 10]");
+    assert!(said(&flat)[0].contains("the leader's best decision is a corner"), "{:?}", said(&flat));
+}
+
+#[test]
+fn a_side_that_never_binds_is_no_warning_if_the_other_does() {
+    assert_eq!(said(&TOLL.replace("t + y <= 12", "-30 <= t + y <= 12")), [""; 0]);
 }
 
 #[test]

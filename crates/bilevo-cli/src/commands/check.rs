@@ -1,11 +1,16 @@
 //! `bilevo check FILE`: mistakes before a run, and what a run will cost.
 
+mod estimate;
+
 use crate::args::Format;
-use crate::output::{self, BAD, WARN, counted, grouped, short};
+use crate::output::{self, BAD, WARN, counted, short};
 use crate::{Exit, table};
+use bilevo::config::SchemeKind;
+use bilevo::methods::{self, Method};
 use bilevo::problems::file::{self, Diagnostic, ProblemFile, Severity};
 use bilevo::program::Program;
-use bilevo::{Batch, BilevelProblem, Budget, Evaluator, Failure, Level, ProblemSpec, Replies};
+use bilevo::{Batch, BilevelProblem, Evaluator, Failure, Level, ProblemSpec, Replies};
+use estimate::Estimate;
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
@@ -18,6 +23,9 @@ pub(crate) struct Args {
     /// A problem file
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// The method that is meant to solve it [default: jq-cma-es, also `auto`]
+    #[arg(long, short, value_name = "NAME")]
+    method: Option<String>,
     /// Text for people, JSON for programs
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -41,11 +49,7 @@ struct About {
     /// Seconds of one evaluation.
     upper_seconds: f64,
     lower_seconds: f64,
-    /// What the budgets of this size allow.
-    max_upper_evals: u64,
-    max_lower_evals: u64,
-    /// How long so many evaluations take, without the method's own time.
-    max_seconds: f64,
+    run: Estimate,
 }
 
 #[derive(Serialize)]
@@ -59,7 +63,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let (remarks, problem) = match file::read(&args.file) {
         Err(error) => (error.diagnostics, None),
         Ok(file) => {
-            let (remarks, about) = examine(&file)?;
+            let method = methods::find(args.method.as_deref().unwrap_or(methods::DEFAULT))?;
+            let (remarks, about) = examine(&file, &method)?;
             (remarks, Some(about))
         }
     };
@@ -79,10 +84,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 }
 
 /// Remarks about a file that could be read, and what its evaluations cost.
-fn examine(file: &ProblemFile) -> anyhow::Result<(Vec<Diagnostic>, About)> {
+fn examine(file: &ProblemFile, method: &Method) -> anyhow::Result<(Vec<Diagnostic>, About)> {
     let spec = file.spec();
     let mut clock = Clock::default();
-    let remarks = match file {
+    let mut remarks = match file {
         ProblemFile::Expressions(problem) => {
             clock.measure(problem);
             file::check(file, &mut |level, x, y, constraints| problem.evaluate(level, x, y, constraints))
@@ -97,7 +102,14 @@ fn examine(file: &ProblemFile) -> anyhow::Result<(Vec<Diagnostic>, About)> {
             })
         }
     };
-    Ok((remarks, About::new(spec, &clock)))
+    let config = method.config();
+    if config.scheme.kind == SchemeKind::Nested {
+        let message = format!("{} hardly ever meets an equation", method.name());
+        remarks.extend(file::about_equations(file, message, "the default method, `--method auto`, does"));
+    }
+    let seconds = clock.seconds();
+    let run = Estimate::new(spec, method, &config, seconds);
+    Ok((remarks, About::new(spec, seconds, run)))
 }
 
 /// One evaluation by a program.
@@ -167,25 +179,13 @@ impl Clock {
 }
 
 impl About {
-    fn new(spec: &ProblemSpec, clock: &Clock) -> Self {
-        let budget = spec.budget.unwrap_or_else(|| Budget::for_dim(spec.upper.dim() + spec.lower.dim()));
+    fn new(spec: &ProblemSpec, [upper_seconds, lower_seconds]: [f64; 2], run: Estimate) -> Self {
         let size = |level: Level| {
             let level = spec.level(level);
             Size { variables: level.dim(), inequalities: level.inequalities, equalities: level.equalities }
         };
-        let [upper_seconds, lower_seconds] = clock.seconds();
-        let max_upper_evals = budget.upper_evals;
-        let max_lower_evals = budget.upper_evals.saturating_mul(budget.lower_evals);
-        About {
-            name: spec.name.clone(),
-            upper: size(Level::Upper),
-            lower: size(Level::Lower),
-            upper_seconds,
-            lower_seconds,
-            max_upper_evals,
-            max_lower_evals,
-            max_seconds: max_upper_evals as f64 * upper_seconds + max_lower_evals as f64 * lower_seconds,
-        }
+        let (upper, lower) = (size(Level::Upper), size(Level::Lower));
+        About { name: spec.name.clone(), upper, lower, upper_seconds, lower_seconds, run }
     }
 }
 
@@ -212,9 +212,7 @@ fn text(report: &Report) -> anyhow::Result<()> {
         }
         let each = [about.upper_seconds, about.lower_seconds].map(time);
         table::line(&mut out, "evaluation", format!("about {} at the upper level, {} at the lower", each[0], each[1]))?;
-        let (upper, lower) = (grouped(about.max_upper_evals), grouped(about.max_lower_evals));
-        let most = format!("at most {upper} upper and {lower} lower evaluations by the published budgets: ");
-        table::line(&mut out, "run", format!("{most}{}, besides the method's own time", time(about.max_seconds)))?;
+        table::line(&mut out, "run", about.run.words())?;
     }
     let (errors, warnings) = (counted(report.errors as u64, "error"), counted(report.warnings as u64, "warning"));
     writeln!(out, "{}: {errors}, {warnings}", report.file)?;
@@ -223,7 +221,7 @@ fn text(report: &Report) -> anyhow::Result<()> {
 }
 
 /// A time for people.
-fn time(seconds: f64) -> String {
+pub(super) fn time(seconds: f64) -> String {
     let (value, unit) = match seconds {
         s if s < 1e-6 => (s * 1e9, "ns"),
         s if s < 1e-3 => (s * 1e6, "µs"),

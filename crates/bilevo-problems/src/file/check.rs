@@ -5,6 +5,7 @@
 //! The same file always gives the same ones.
 
 mod directions;
+mod leader;
 mod samples;
 mod structure;
 
@@ -21,10 +22,7 @@ pub type Evaluate<'e> = &'e mut dyn FnMut(Level, &[f64], &[f64], &mut Vec<f64>) 
 /// Everything that looks wrong with a file that could be read. A program is asked for a few points
 /// only, expressions for thousands.
 pub fn check(file: &ProblemFile, evaluate: Evaluate) -> Vec<Diagnostic> {
-    let subject = match file {
-        ProblemFile::Expressions(problem) => Subject::Expressions(problem),
-        ProblemFile::Program { spec, origin, .. } => Subject::Program(spec, origin),
-    };
+    let subject = Subject::of(file);
     let mut remarks = Remarks { subject, found: Vec::new() };
     let effort = match file {
         ProblemFile::Expressions(problem) => {
@@ -36,7 +34,18 @@ pub fn check(file: &ProblemFile, evaluate: Evaluate) -> Vec<Diagnostic> {
     let mut probe = Probe::new(file.spec(), evaluate, effort);
     samples::check(&mut probe, &mut remarks);
     directions::check(&mut probe, &mut remarks);
+    leader::check(&mut probe, &mut remarks);
     remarks.found
+}
+
+/// A warning at the first equation of a file, if it has one.
+pub fn about_equations(file: &ProblemFile, message: impl Into<String>, hint: &str) -> Option<Diagnostic> {
+    let spec = file.spec();
+    let level = [Level::Upper, Level::Lower].into_iter().find(|level| spec.level(*level).equalities > 0)?;
+    let subject = Subject::of(file);
+    let mut remarks = Remarks { subject, found: Vec::new() };
+    remarks.warn(Part::Constraint(level, spec.level(level).inequalities), message, hint);
+    remarks.found.pop()
 }
 
 /// What is checked.
@@ -44,6 +53,15 @@ pub fn check(file: &ProblemFile, evaluate: Evaluate) -> Vec<Diagnostic> {
 enum Subject<'f> {
     Expressions(&'f ExpressionProblem),
     Program(&'f ProgramSpec, &'f Origin),
+}
+
+impl<'f> Subject<'f> {
+    fn of(file: &'f ProblemFile) -> Self {
+        match file {
+            ProblemFile::Expressions(problem) => Subject::Expressions(problem),
+            ProblemFile::Program { spec, origin, .. } => Subject::Program(spec, origin),
+        }
+    }
 }
 
 /// The part of a file that a remark is about.
@@ -78,6 +96,12 @@ impl Remarks<'_> {
         if !self.found.contains(&remark) {
             self.found.push(remark);
         }
+    }
+
+    /// Whether something was said about a part.
+    fn has(&self, part: Part) -> bool {
+        let Subject::Expressions(problem) = self.subject else { return false };
+        self.found.iter().any(|remark| remark.field == place_of(problem, part).field)
     }
 
     /// A warning about an unused variable, and as many more elements of the same vector.

@@ -21,9 +21,9 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// The file, as it was named.
     pub file: String,
-    /// Line, from 1.
+    /// Line, from 1; 0 if the file could not be read.
     pub line: usize,
-    /// Column in characters, from 1.
+    /// Column in characters, from 1; 0 likewise.
     pub column: usize,
     /// The line itself, or the part of a very long one.
     pub text: String,
@@ -41,12 +41,25 @@ pub struct Diagnostic {
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Diagnostic { file, line, column, text, mark: (before, width), field, message, .. } = self;
+        if *line == 0 {
+            write!(f, "{file}: {message}")?;
+            return self.hint.iter().try_for_each(|hint| write!(f, "\nhint: {hint}"));
+        }
         let separator = if field.is_empty() { "" } else { ": " };
         writeln!(f, "{file}:{line}:{column}: {field}{separator}{message}")?;
         let margin = line.to_string().len();
         writeln!(f, " {line} | {text}")?;
         write!(f, " {:margin$} | {:before$}{}", "", "", "^".repeat((*width).max(1)))?;
         self.hint.iter().try_for_each(|hint| write!(f, "\nhint: {hint}"))
+    }
+}
+
+impl Diagnostic {
+    /// An error about a file whose text is not known.
+    pub(crate) fn unreadable(file: String, message: String, hint: String) -> Self {
+        let (text, field) = (String::new(), String::new());
+        let severity = Severity::Error;
+        Diagnostic { severity, file, line: 0, column: 0, text, mark: (0, 0), field, message, hint: Some(hint) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Problem files and their tables on disk, and the hash of their content.
 
-use super::diagnostic::{Document, FileError, Severity};
+use super::diagnostic::{Diagnostic, FileError};
 use super::{ProblemFile, parse};
 use std::fs::File;
 use std::io::Read;
@@ -18,9 +18,7 @@ pub const MAX_TABLE: usize = 16_000_000;
 pub fn read(path: &Path) -> Result<ProblemFile, FileError> {
     let name = path.display().to_string();
     let text = text_of(path, MAX_FILE).map_err(|reason| {
-        let document = Document { name: name.clone(), text: String::new() };
-        let hint = Some("`bilevo new NAME` writes a problem file to start from".to_string());
-        let diagnostic = document.diagnostic(Severity::Error, 0..0, "", format!("cannot be read: {reason}"), hint);
+        let diagnostic = Diagnostic::unreadable(name.clone(), format!("cannot be read: {reason}"), way_out(path));
         FileError { diagnostics: vec![diagnostic] }
     })?;
     let folder = match path.parent() {
@@ -32,6 +30,16 @@ pub fn read(path: &Path) -> Result<ProblemFile, FileError> {
         spec.folder = folder;
     }
     Ok(file)
+}
+
+/// What to do about a file that cannot be read.
+fn way_out(path: &Path) -> String {
+    match std::fs::metadata(path) {
+        Ok(kind) if kind.is_dir() => "name a file in that folder".into(),
+        Ok(kind) if kind.len() > MAX_FILE as u64 => "put large tables into CSV files under [data]".into(),
+        Ok(_) => "a problem file is TOML, a text in UTF-8".into(),
+        Err(_) => "is the path right? `bilevo new NAME` writes a problem file to start from".into(),
+    }
 }
 
 /// For texts without a folder: there are no tables beside them.

@@ -1,4 +1,4 @@
-//! Suspicious directions: an optimum that always sits in a corner of the box, where the opposite
+//! Suspicious directions of the follower: an optimum that always sits in a corner of the box, where the opposite
 //! direction has one inside.
 
 use super::samples::Probe;
@@ -26,17 +26,22 @@ pub(super) fn check(probe: &mut Probe, remarks: &mut Remarks) {
         }
     }
     if answers >= DECISIONS / 2 && corners == [answers; 2] {
-        let (says, other) = match direction {
-            Direction::Minimize => ("minimize", "maximize"),
-            Direction::Maximize => ("maximize", "minimize"),
-        };
+        let (says, other) = words(direction);
         let message = format!("with `{says}` the follower's best answer is always a corner of its box");
         let hint = format!("with `{other}` it would lie inside; is the direction right, and the box large enough?");
         remarks.warn(Part::Objective(Level::Lower), message, hint);
     }
 }
 
-fn opposite(direction: Direction) -> Direction {
+/// How a direction is written, and the other one.
+pub(super) fn words(direction: Direction) -> (&'static str, &'static str) {
+    match direction {
+        Direction::Minimize => ("minimize", "maximize"),
+        Direction::Maximize => ("maximize", "minimize"),
+    }
+}
+
+pub(super) fn opposite(direction: Direction) -> Direction {
     match direction {
         Direction::Minimize => Direction::Maximize,
         Direction::Maximize => Direction::Minimize,
@@ -44,7 +49,7 @@ fn opposite(direction: Direction) -> Direction {
 }
 
 /// A good answer of the follower to `x` in a direction: random steps from the best of a few points.
-fn answer(probe: &mut Probe, x: &[f64], direction: Direction) -> Option<Vec<f64>> {
+pub(super) fn answer(probe: &mut Probe, x: &[f64], direction: Direction) -> Option<Vec<f64>> {
     let mut best: Option<(Vec<f64>, (f64, f64))> = None;
     let mut scale = 0.3;
     let draws = probe.effort.steps / 8;

@@ -90,6 +90,7 @@ pub(super) fn check(probe: &mut Probe, remarks: &mut Remarks) {
         }
         tally.not_finite(level, remarks);
         tally.unmet(level, probe, remarks);
+        tally.idle(level, probe.spec.level(level).inequalities, remarks);
     }
     known_points(probe, remarks);
 }
@@ -211,6 +212,28 @@ impl Tally {
             let message = format!("no point was found that meets all constraints of the {level} level together");
             let hint = format!("the closest misses them by {violation:.4}: {}", remarks.point(&closest.0, &closest.1));
             remarks.warn(Part::Constraint(level, 0), message, hint);
+        }
+    }
+
+    /// Constraints that every sampled point meets. Those of one line are told once.
+    fn idle(&self, level: Level, inequalities: usize, remarks: &mut Remarks) {
+        /// Fewer points show nothing.
+        const ENOUGH: usize = 300;
+        let Subject::Expressions(problem) = remarks.subject else { return };
+        if self.points < ENOUGH {
+            return;
+        }
+        let lines = &problem.level(level).constraints;
+        for (first, (line, depends)) in lines.iter().enumerate() {
+            let of_line = || (0..lines.len()).filter(|number| lines[*number].0 == *line);
+            let idle =
+                |number: usize| number < inequalities && self.constraints[number].largest.is_some_and(|v| v < 0.0);
+            let varies = depends.upper || depends.lower;
+            if varies && of_line().next() == Some(first) && of_line().all(idle) {
+                let hint = "is the sign the wrong way round? otherwise it can be left out";
+                let message = "every sampled point meets the constraint, so that it restricts nothing";
+                remarks.warn(Part::Constraint(level, first), message, hint);
+            }
         }
     }
 

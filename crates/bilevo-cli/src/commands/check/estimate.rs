@@ -1,0 +1,77 @@
+//! What a run will roughly take.
+
+use super::time;
+use crate::output::grouped;
+use bilevo::ProblemSpec;
+use bilevo::config::{Config, SchemeKind};
+use bilevo::methods::Method;
+use serde::Serialize;
+
+/// Evaluations of both levels and the seconds they take, the method's own time included.
+#[derive(Serialize)]
+pub(super) struct Estimate {
+    method: String,
+    /// From, where it is known, and to.
+    evaluations: (Option<u64>, u64),
+    seconds: (Option<f64>, f64),
+}
+
+/// Half of the default method's runs on 2 to 5 variables lie between these (the guide's page on the
+/// default method has the tables); with a known optimum they end at it.
+const USUAL: (f64, f64) = (7_000.0, 20_000.0);
+const USUAL_TO_TARGET: (f64, f64) = (150.0, 2_500.0);
+/// The share of upper evaluations in them.
+const UPPER_SHARE: f64 = 0.45;
+/// Its own time for an evaluation at 5 variables, and how it grows with their number.
+const OWN_SECONDS: f64 = 30e-6;
+const OWN_GROWTH: f64 = 1.6;
+/// The own time of nested methods for an evaluation.
+const NESTED_SECONDS: f64 = 1e-6;
+
+impl Estimate {
+    /// For a problem whose evaluations take so many seconds at the two levels.
+    pub(super) fn new(spec: &ProblemSpec, method: &Method, config: &Config, [upper, lower]: [f64; 2]) -> Self {
+        let method = method.name();
+        match config.scheme.kind {
+            SchemeKind::JointQuadratic => {
+                let size = (spec.dim() as f64 / 5.0).max(1.0);
+                let own = OWN_SECONDS * size.powf(OWN_GROWTH);
+                let each = own + UPPER_SHARE * upper + (1.0 - UPPER_SHARE) * lower;
+                let (low, high) = if spec.best_known.is_empty() { USUAL } else { USUAL_TO_TARGET };
+                let [low, high] = [low, high].map(|count| (count * size.sqrt()).round());
+                Estimate {
+                    method,
+                    evaluations: (Some(low as u64), high as u64),
+                    seconds: (Some(low * each), high * each),
+                }
+            }
+            SchemeKind::Nested => {
+                let budget = spec.budget();
+                let searches = budget.upper_evals as f64;
+                let lower_evals = searches * budget.lower_evals as f64;
+                let seconds = searches * (upper + NESTED_SECONDS) + lower_evals * (lower + NESTED_SECONDS);
+                Estimate { method, evaluations: (None, (searches + lower_evals) as u64), seconds: (None, seconds) }
+            }
+        }
+    }
+
+    /// The estimate for people.
+    pub(super) fn words(&self) -> String {
+        let (count, seconds) = (grouped(self.evaluations.1), rough(self.seconds.1));
+        match (self.evaluations.0, self.seconds.0) {
+            (Some(from), Some(least)) => format!(
+                "usually {} to {count} evaluations by {}, {} to {seconds} on one thread",
+                grouped(from),
+                self.method,
+                rough(least)
+            ),
+            _ => format!("at most {count} evaluations by {}, {seconds} on one thread", self.method),
+        }
+    }
+}
+
+/// To one digit; more would be a pretence.
+fn rough(seconds: f64) -> String {
+    let digit = 10f64.powf(seconds.max(1e-9).log10().floor());
+    time((seconds / digit).round() * digit)
+}
