@@ -20,7 +20,7 @@ mod minimiser;
 mod model;
 mod population;
 mod process;
-mod quadratic;
+pub(crate) mod quadratic;
 mod recheck;
 mod response;
 mod rivals;

@@ -3,10 +3,11 @@
 //! [`study`] is the list of comparisons, one entry each; [`published`] the paper's tables.
 //! [`compared`] looks up and tests the runs of a comparison once; [`layout`] is the paper's table,
 //! [`against`] sets the published figures beside ours, [`controls`] what the model brings beside what
-//! comes without it, [`readings`] what the paper's text may mean, `figures` draws them, [`report()`] puts
+//! comes without it, [`readings`] what the paper's text may mean, [`beyond`] the default method beside all that, `figures` draws them, [`report()`] puts
 //! everything together and [`folder`] keeps it. Nothing outside this folder knows about it.
 
 pub mod against;
+pub mod beyond;
 pub mod compared;
 pub mod controls;
 mod differences;

@@ -60,7 +60,7 @@ enum PartArg {
     Controls,
     /// What the paper's text may mean
     Readings,
-    /// What else the paper does not have: the steps from it to our default, capped lower searches
+    /// What else the paper does not have: the default method, the steps to our ranking, capped searches
     Beyond,
 }
 

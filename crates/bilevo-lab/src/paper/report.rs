@@ -3,7 +3,7 @@
 use super::against::{self, Finding};
 use super::compared::Compared;
 use super::study::Comparison;
-use super::{DIFFERENCES, controls, figures, layout, readings};
+use super::{DIFFERENCES, beyond, controls, figures, layout, readings};
 use crate::figures::bars::Bars;
 use crate::figures::convergence::Panel;
 use crate::report::{self, Charts, Curves, Remarks, Report, ReportError, Tile};
@@ -41,10 +41,16 @@ pub fn report(comparisons: &[Comparison], rows: &[Row], command: &str) -> Result
     })
 }
 
-/// The tables at the top of the page, and what is printed: conclusions, controls, readings.
+/// The tables at the top of the page, and what is printed: conclusions, controls, readings, the default
+/// method.
 fn summaries(all: &[Compared<'_>]) -> Vec<(String, Table)> {
-    let tables =
-        [("summary", against::summary(all)), ("controls", controls::table(all)), ("readings", readings::table(all))];
+    let tables = [
+        ("summary", against::summary(all)),
+        ("controls", controls::table(all)),
+        ("readings", readings::table(all)),
+        ("beyond", beyond::table(all)),
+        ("beyond-parts", beyond::parts(all)),
+    ];
     tables.into_iter().filter_map(|(name, table)| Some((name.to_string(), table?))).collect()
 }
 

@@ -1,7 +1,7 @@
 //! The study as a list of comparisons: what is run, what is tested against what, and which published
 //! figures stand beside it. A further comparison is one more entry of [`COMPARISONS`].
 //!
-//! Beside the paper's own tables there are some that it lacks: controls that have all of our default
+//! Beside the paper's own tables there are some that it lacks: the default method, controls that have all of our default
 //! but its model, readings of the paper's text, the steps from there to our default, a control that
 //! caps lower searches, what decides on gold mining, and `decision-making` with its misprint corrected.
 
@@ -25,7 +25,8 @@ pub enum Part {
     Controls,
     /// What the paper's text may mean.
     Readings,
-    /// What else the paper does not have: the steps from it to our default, capped lower searches.
+    /// What else the paper does not have: the default method, also on rotated problems and without its
+    /// parts, the steps from the paper to our ranking, capped lower searches.
     Beyond,
 }
 
@@ -81,13 +82,13 @@ pub struct Problems {
     pub dims: Option<(usize, usize)>,
 }
 
-const SMD: Problems = Problems {
+pub(super) const SMD: Problems = Problems {
     name: "SMD1–12",
     names: &["smd1", "smd2", "smd3", "smd4", "smd5", "smd6", "smd7", "smd8", "smd9", "smd10", "smd11", "smd12"],
     dims: Some((2, 3)),
 };
 
-const TP: Problems = Problems {
+pub(super) const TP: Problems = Problems {
     name: "TP1–10",
     names: &["tp1", "tp2", "tp3", "tp4", "tp5", "tp6", "tp7", "tp8", "tp9", "tp10"],
     dims: None,
@@ -302,6 +303,10 @@ pub const COMPARISONS: &[Comparison] = &[
         on: SMD,
         published_as: None,
     },
+    super::beyond::ON_SMD,
+    super::beyond::ON_TP,
+    super::beyond::ON_ROTATED,
+    super::beyond::PARTS,
     Comparison {
         id: "applications-tlea-cma-es",
         part: Part::Applications,
@@ -434,7 +439,9 @@ mod tests {
         // TP and on decision making; further readings on SMD; six further rules on gold mining.
         let controls = (3 * 5 + 2 * 4 + 1) * 12 + 5 * 10 + 5;
         let readings = (readings::METHODS.len() - 1) * 12;
-        assert_eq!(tasks.len(), paper + controls + readings + 6);
+        // The default method on SMD, TP and, with the one beside it, rotated SMD, and without three parts.
+        let beyond = 12 + 10 + 2 * 12 + 3 * 12;
+        assert_eq!(tasks.len(), paper + controls + readings + 6 + beyond);
         assert_eq!(comparisons(&Part::ALL), COMPARISONS);
     }
 

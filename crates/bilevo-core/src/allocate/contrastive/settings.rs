@@ -78,6 +78,18 @@ choice! {
     }
 }
 
+choice! {
+    /// What ranks the candidates.
+    pub enum RankerRule {
+        /// The network.
+        Network,
+        /// A quadratic of F along the follower's response, on the same solutions.
+        Quadratic,
+        /// Whichever has ordered the latest pairs better.
+        Better,
+    }
+}
+
 settings! {
     /// Contrastive ranking.
     pub struct ContrastiveConfig in contrastive as "allocator",
@@ -92,6 +104,10 @@ settings! {
     /// The share once it orders 85 % of the pairs correctly; in between it falls in a straight line.
     keep_min: f64 = 0.375, |_| number(0.01, 1.0),
         if "allocator.share = adaptive" |c| c.contrastive.share == ShareRule::Adaptive;
+    /// What ranks: the `network`, a `quadratic` of F along the follower's response, or whichever has
+    /// ordered the latest pairs `better`.
+    ranker: RankerRule = RankerRule::Network, |_| words(RankerRule::ALL),
+        if "scheme.kind = joint_quadratic" |c| c.scheme.kind == SchemeKind::JointQuadratic;
     /// Further samplings at most when the candidates look poor.
     resample_rounds: usize = 1, |_| whole(0, 1000);
     /// Places among the searched candidates that go to random ones instead of the best ranked.
