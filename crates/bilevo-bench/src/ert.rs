@@ -1,6 +1,6 @@
 //! Solved runs and expected running times of a method, one line for each problem.
 //!
-//! `ert [--method M] [--runs N] [--seed N]... [--budget N] [--no-target] [--set PATH=VALUE]...
+//! `ert [--method M]... [--runs N] [--seed N]... [--budget N] [--no-target] [--set PATH=VALUE]...
 //! [--ablation] [--markdown] PROBLEM...`
 //!
 //! A problem is a name, a name with sizes (`smd1@5+5`), or a suite (`smd`, `tp`, `rotated`,
@@ -9,7 +9,9 @@
 //! number of runs that solved the problem; the ratio compares it with the best published total (TP:
 //! that of CR-TLEA-CMA-ES; rotated problems: that of the plain one). Runs on TP count as solved
 //! within a relative 1e-3, on BASBLib within a hundredth. The time is the processor's for one
-//! evaluation, nearly all of it the method's own. `--seed` given twice makes two sets of runs.
+//! evaluation, nearly all of it the method's own. `--method` or `--seed` given twice makes two sets of
+//! runs. Summaries come for all problems, and for those with odd and with even numbers: choices are to
+//! be made on the odd ones.
 //!
 //! With `--ablation` all problems are run once more without each part of the default method, and one
 //! line a part says what that costs.
@@ -51,7 +53,8 @@ fn ablation(options: &Options, out: &mut impl Write) -> Result<()> {
     for (part, path, value) in std::iter::once(nothing).chain(PARTS) {
         let mut options = options.clone();
         options.settings.push((path.into(), value.into()));
-        let rows = measure::problems(&options, options.seeds[0], &mut std::io::sink())?;
+        let Some(set) = options.sets().next() else { continue };
+        let rows = measure::problems(&options, set, &mut std::io::sink())?;
         let lost = rows.iter().filter(|row| row.solved < row.runs);
         let lost: Vec<String> = lost.map(|row| format!("{} {}", row.problem, row.solved)).collect();
         let mean = rows.iter().map(measure::Row::ert).sum::<f64>() / rows.len() as f64;

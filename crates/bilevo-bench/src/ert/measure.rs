@@ -3,6 +3,7 @@
 use super::{Options, table};
 use anyhow::{Context, Result};
 use bilevo_core::batch::Replies;
+use bilevo_core::methods::AUTO;
 use bilevo_core::problem::{BilevelProblem, ProblemSpec};
 use bilevo_core::record::Solution;
 use bilevo_core::solved::{Tolerances, solved};
@@ -59,18 +60,18 @@ struct Run {
     missed: String,
 }
 
-/// Runs every problem with seeds from `seed` on, and prints each line as it comes.
-pub(super) fn problems(options: &Options, seed: u64, out: &mut impl Write) -> Result<Vec<Row>> {
+/// Runs every problem by a method with seeds from a first one on, and prints each line as it comes.
+pub(super) fn problems(options: &Options, set: (&str, u64), out: &mut impl Write) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for name in &options.problems {
-        let row = measure(options, name, seed)?;
+        let row = measure(options, name, set)?;
         table::line(&row, out)?;
         rows.push(row);
     }
     Ok(rows)
 }
 
-fn measure(options: &Options, name: &str, first: u64) -> Result<Row> {
+fn measure(options: &Options, name: &str, (method, first): (&str, u64)) -> Result<Row> {
     let (base, dims) = match name.split_once('@') {
         Some((base, dims)) => {
             let (m, n) = dims.split_once('+').context("sizes are written m+n")?;
@@ -82,7 +83,7 @@ fn measure(options: &Options, name: &str, first: u64) -> Result<Row> {
     let once = |seed: u64| {
         let instance = if each_its_own { format!("{base}:{seed}") } else { base.into() };
         let problem = bilevo_problems::problem(&instance, dims)?;
-        run(options, &*problem, seed, &tolerances(base, problem.spec()))
+        run(options, &*problem, (method, seed), &tolerances(base, problem.spec()))
     };
     let runs: Vec<Run> = (first..first + options.runs).into_par_iter().map(once).collect::<Result<_>>()?;
     let mut totals: Vec<u64> = runs.iter().map(|r| r.total).collect();
@@ -129,16 +130,21 @@ fn clock() -> f64 {
     now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
 }
 
-fn run(options: &Options, problem: &dyn BilevelProblem, seed: u64, tolerances: &Tolerances) -> Result<Run> {
+fn run(
+    options: &Options,
+    problem: &dyn BilevelProblem,
+    (method, seed): (&str, u64),
+    tolerances: &Tolerances,
+) -> Result<Run> {
     let spec = problem.spec();
     let start = clock();
-    let mut config = Config::named(&options.method)?;
+    let mut config = Config::named(method)?;
     if options.budget.is_some() {
         config.stop.max_upper_evals = options.budget;
     }
     config.set("stop.target", "off")?;
     if options.target {
-        config.set("jq.effort", "budget").or_else(|e| if options.method == "auto" { Err(e) } else { Ok(()) })?;
+        config.set("jq.effort", "budget").or_else(|e| if method == AUTO { Err(e) } else { Ok(()) })?;
     }
     options.settings.iter().try_for_each(|(path, value)| config.set(path, value))?;
     let mut engine = Engine::new(spec.clone(), config, seed)?;

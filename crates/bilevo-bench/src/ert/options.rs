@@ -1,11 +1,13 @@
 //! The command line.
 
 use anyhow::{Context, Result, bail};
+use bilevo_core::methods::AUTO;
 
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct Options {
-    pub(super) method: String,
+    /// The methods, one after the other.
+    pub(super) methods: Vec<String>,
     pub(super) runs: u64,
     /// The first seed of each set of runs.
     pub(super) seeds: Vec<u64>,
@@ -25,7 +27,7 @@ impl Options {
     /// An option that does not exist or lacks its value.
     pub fn read(mut args: impl Iterator<Item = String>) -> Result<Options> {
         let mut options = Options {
-            method: "auto".into(),
+            methods: Vec::new(),
             runs: 21,
             seeds: Vec::new(),
             budget: None,
@@ -38,7 +40,7 @@ impl Options {
         while let Some(arg) = args.next() {
             let mut value = || args.next().with_context(|| format!("{arg} needs a value"));
             match arg.as_str() {
-                "--method" => options.method = value()?,
+                "--method" => options.methods.push(value()?),
                 "--runs" => options.runs = value()?.parse()?,
                 "--seed" => options.seeds.push(value()?.parse()?),
                 "--budget" => options.budget = Some(value()?.parse()?),
@@ -64,6 +66,14 @@ impl Options {
         if options.seeds.is_empty() {
             options.seeds.push(1);
         }
+        if options.methods.is_empty() {
+            options.methods.push(AUTO.into());
+        }
         Ok(options)
+    }
+
+    /// Every set of runs: a method and its first seed.
+    pub(super) fn sets(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.methods.iter().flat_map(|method| self.seeds.iter().map(move |&seed| (method.as_str(), seed)))
     }
 }

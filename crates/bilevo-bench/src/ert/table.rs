@@ -11,13 +11,13 @@ const NAMED: usize = 4;
 /// One line for each problem as it is done, then the summaries; then, if asked for, all of it as a table.
 pub(super) fn print(options: &Options, out: &mut impl Write) -> Result<()> {
     let mut sets = Vec::new();
-    for &seed in &options.seeds {
+    for set in options.sets() {
         writeln!(
             out,
             "{:15} {:>7} {:>8} {:>8} {:>7} {:>6} {:>6} {:>7}  missed: seed, F, f, violation",
             "problem", "solved", "ERT", "median", "upper", "width", "ratio", "µs/eval"
         )?;
-        let rows = measure::problems(options, seed, out)?;
+        let rows = measure::problems(options, set, out)?;
         writeln!(out, "{}", summary(&rows))?;
         sets.push(rows);
     }
@@ -53,55 +53,65 @@ fn is_odd(row: &&Row) -> bool {
     digits.parse::<u64>().is_ok_and(|number| number % 2 == 1)
 }
 
-fn summary(rows: &[Row]) -> String {
-    let part = |name: &str, rows: &[&Row]| {
-        let (solved, runs) = solved(rows.iter().copied());
-        format!("{name}: {solved} of {runs} solved, geometric mean of the ratios {:.3}", ratio(rows.iter().copied()))
-    };
+/// All problems, those with odd numbers and those with even ones, where there are any.
+fn halves(rows: &[Row]) -> Vec<(&'static str, Vec<&Row>)> {
     let (odd, even): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(is_odd);
-    let all: Vec<&Row> = rows.iter().collect();
-    [part("all", &all), part("odd numbers", &odd), part("even numbers", &even)].join("\n")
+    let all = ("all", rows.iter().collect());
+    if odd.is_empty() || even.is_empty() { vec![all] } else { vec![all, ("odd numbers", odd), ("even numbers", even)] }
 }
 
-/// One row for each problem, and for each set of runs its solved ones, evaluations and ratio. Without
-/// a target the evaluations are the median of all runs, since each ends by itself.
+fn summary(rows: &[Row]) -> String {
+    let part = |(name, rows): (&str, Vec<&Row>)| {
+        let (solved, runs) = solved(rows.iter().copied());
+        format!("{name}: {solved} of {runs} solved, geometric mean of the ratios {:.3}", ratio(rows))
+    };
+    halves(rows).into_iter().map(part).collect::<Vec<_>>().join("\n")
+}
+
+/// One row for each problem, and for each set of runs its solved ones, evaluations, ratio and time.
+/// Without a target the evaluations are the median of all runs, since each ends by itself.
 fn markdown(options: &Options, sets: &[Vec<Row>], out: &mut impl Write) -> Result<()> {
     let Some(first) = sets.first() else { return Ok(()) };
     let compared = options.target && first.iter().any(|row| row.ratio().is_some());
     let mut head = vec!["problem".to_string()];
-    for &seed in &options.seeds {
-        head.push(format!("solved, seeds {seed}–{}", seed + options.runs - 1));
+    for (method, seed) in options.sets() {
+        let method = if options.methods.len() > 1 { format!("`{method}`: ") } else { String::new() };
+        head.push(format!("{method}solved, seeds {seed}–{}", seed + options.runs - 1));
         head.push(if options.target { "evaluations" } else { "median of the evaluations" }.into());
         head.extend(compared.then(|| "of the published".into()));
+        head.push("µs".into());
     }
-    head.push("µs".into());
     writeln!(out, "\n| {} |\n|{}", head.join(" | "), "---|".repeat(head.len()))?;
     for (index, row) in first.iter().enumerate() {
-        let mut cells = vec![title(&row.problem)];
-        for rows in sets {
-            let row = &rows[index];
-            cells.push(format!("{} of {}", row.solved, row.runs));
-            cells.push(match (options.target, row.solved) {
-                (true, 0) => "none".into(),
-                (true, _) => thousands(row.ert().round() as u64),
-                (false, _) => thousands(row.median),
-            });
-            cells.extend(
-                compared.then(|| row.ratio().filter(|r| r.is_finite()).map_or_else(String::new, |r| format!("{r:.3}"))),
-            );
-        }
-        let micros = sets.iter().map(|rows| rows[index].micros).sum::<f64>() / sets.len() as f64;
-        cells.push(format!("{micros:.0}"));
-        writeln!(out, "| {} |", cells.join(" | "))?;
+        let cells = sets.iter().flat_map(|rows| problem_cells(options, compared, &rows[index]));
+        writeln!(out, "| {} | {} |", title(&row.problem), cells.collect::<Vec<_>>().join(" | "))?;
     }
-    let mut last = vec![if compared { "all, geometric mean" } else { "all" }.to_string()];
-    for rows in sets {
-        let (solved, runs) = solved(rows);
-        last.extend([format!("{solved} of {runs}"), String::new()]);
-        last.extend(compared.then(|| format!("{:.3}", ratio(rows))));
+    for (index, (name, _)) in halves(first).into_iter().enumerate() {
+        let cells = sets.iter().flat_map(|rows| closing_cells(compared, &halves(rows)[index].1));
+        writeln!(out, "| {name} | {} |", cells.collect::<Vec<_>>().join(" | "))?;
     }
-    last.push(String::new());
-    Ok(writeln!(out, "| {} |", last.join(" | "))?)
+    Ok(())
+}
+
+fn problem_cells(options: &Options, compared: bool, row: &Row) -> Vec<String> {
+    let evaluations = match (options.target, row.solved) {
+        (true, 0) => "none".into(),
+        (true, _) => thousands(row.ert().round() as u64),
+        (false, _) => thousands(row.median),
+    };
+    let mut cells = vec![format!("{} of {}", row.solved, row.runs), evaluations];
+    let ratio = row.ratio().filter(|ratio| ratio.is_finite());
+    cells.extend(compared.then(|| ratio.map_or_else(String::new, |ratio| format!("{ratio:.3}"))));
+    cells.push(format!("{:.0}", row.micros));
+    cells
+}
+
+fn closing_cells(compared: bool, rows: &[&Row]) -> Vec<String> {
+    let (solved, runs) = solved(rows.iter().copied());
+    let mut cells = vec![format!("{solved} of {runs}"), String::new()];
+    cells.extend(compared.then(|| format!("{:.3}", ratio(rows.iter().copied()))));
+    cells.push(String::new());
+    cells
 }
 
 /// `smd1@5+5` as "SMD1 at 5+5"; names of BASBLib as they are.
