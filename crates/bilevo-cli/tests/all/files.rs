@@ -1,0 +1,134 @@
+//! `bilevo new` and `bilevo check` as a user meets them.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn bilevo(folder: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bilevo"));
+    command.current_dir(folder).args(args).env_remove("CLICOLOR_FORCE").output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+const TEMPLATES: [&str; 4] = ["empty", "toll", "tax", "stackelberg"];
+
+#[test]
+fn every_template_is_a_sound_file_with_the_name_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    for template in TEMPLATES {
+        let name = format!("my-{template}");
+        let output = bilevo(folder.path(), &["new", &name, "--template", template]);
+        assert_eq!((code(&output), text(&output.stdout)), (0, ""), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(&format!("bilevo check {name}.toml")));
+        let output = bilevo(folder.path(), &["check", &format!("{name}.toml"), "--format", "json"]);
+        let report: Value = serde_json::from_str(text(&output.stdout)).unwrap();
+        assert_eq!((code(&output), &report["errors"]), (0, &Value::from(0)), "{report}");
+        assert_eq!(report["problem"]["name"], name);
+        // The leader of the tax limits what the follower leaves; that deserves a second look.
+        assert_eq!(report["warnings"], u8::from(template == "tax"), "{report}");
+        assert!(report["problem"]["lower_seconds"].as_f64().unwrap() > 0.0);
+    }
+}
+
+#[test]
+fn the_program_template_brings_a_script_that_is_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(code(&bilevo(folder.path(), &["new", "plant", "--template", "program"])), 0);
+    let script = std::fs::read_to_string(folder.path().join("plant.py")).unwrap();
+    assert!(script.contains("json.loads"));
+    let file = std::fs::read_to_string(folder.path().join("plant.toml")).unwrap();
+    assert!(file.contains("command = [\"python3\", \"plant.py\"]"));
+    if Command::new("python3").arg("--version").output().is_err() {
+        return;
+    }
+    let output = bilevo(folder.path(), &["check", "plant.toml", "--format", "json"]);
+    let report: Value = serde_json::from_str(text(&output.stdout)).unwrap();
+    assert_eq!((code(&output), &report["errors"]), (0, &Value::from(0)), "{report}");
+}
+
+#[test]
+fn new_never_writes_over_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("mine.toml"), "precious").unwrap();
+    for name in ["mine", "mine.toml"] {
+        let output = bilevo(folder.path(), &["new", name]);
+        assert_eq!(code(&output), 2);
+        assert!(text(&output.stderr).contains("`mine.toml` exists already"), "{}", text(&output.stderr));
+    }
+    // A template of two files writes neither if one is there.
+    std::fs::write(folder.path().join("plant.py"), "precious").unwrap();
+    assert_eq!(code(&bilevo(folder.path(), &["new", "plant", "--template", "program"])), 2);
+    assert!(!folder.path().join("plant.toml").exists());
+    for file in ["mine.toml", "plant.py"] {
+        assert_eq!(std::fs::read_to_string(folder.path().join(file)).unwrap(), "precious");
+    }
+    let output = bilevo(folder.path(), &["new", "no/such/folder/x"]);
+    assert_eq!(code(&output), 2);
+    assert!(text(&output.stderr).contains("hint:"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn mistakes_end_with_code_2_and_are_shown_where_they_stand() {
+    let folder = tempfile::tempdir().unwrap();
+    bilevo(folder.path(), &["new", "toll", "--template", "toll"]);
+    let path = folder.path().join("toll.toml");
+    let wrong = std::fs::read_to_string(&path).unwrap().replace("t * y\"", "t * yy\"");
+    std::fs::write(&path, wrong).unwrap();
+    let output = bilevo(folder.path(), &["check", "toll.toml"]);
+    assert_eq!((code(&output), text(&output.stderr)), (2, ""));
+    let shown = text(&output.stdout);
+    assert!(
+        shown.starts_with("error: toll.toml:7:17: upper.maximize: unknown name `yy`; did you mean `y`?\n"),
+        "{shown}"
+    );
+    assert!(shown.ends_with("toll.toml: 1 error, 0 warnings\n"), "{shown}");
+    let output = bilevo(folder.path(), &["check", "absent.toml"]);
+    assert_eq!(code(&output), 2);
+    let (first, rest) = text(&output.stdout).split_once('\n').unwrap();
+    assert!(first.starts_with("error: absent.toml: cannot be read: "), "{first}");
+    assert!(rest.starts_with("hint: is the path right?") && !rest.contains('|'), "{rest}");
+}
+
+#[test]
+fn the_estimate_is_that_of_the_method_and_equations_are_told_to_those_that_cannot() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = "[upper]\nminimize = \"x + y\"\nvariables = { x = [0, 1] }\n\
+        [lower]\nminimize = \"y^2\"\nvariables = { y = [0, 1] }\nsubject_to = [\"x + y == 1\"]\n";
+    std::fs::write(folder.path().join("equal.toml"), file).unwrap();
+    let check = |method: &str| -> Value {
+        let args = ["check", "equal.toml", "-m", method, "--format", "json"];
+        serde_json::from_str(text(&bilevo(folder.path(), &args).stdout)).unwrap()
+    };
+    let (default, nested) = (check("auto"), check("bl-cma-es"));
+    assert_eq!((&default["warnings"], &nested["warnings"]), (&Value::from(0), &Value::from(1)), "{nested}");
+    let remark = &nested["remarks"][0];
+    assert_eq!((&remark["line"], &remark["field"]), (&Value::from(7), &Value::from("lower.subject_to[1]")));
+    assert!(remark["hint"].as_str().unwrap().contains("--method auto"));
+    assert_eq!(default["problem"]["run"]["method"], "jq-cma-es");
+    // Its own time alone: 7,000 evaluations of 30 microseconds.
+    let least = default["problem"]["run"]["seconds"][0].as_f64().unwrap();
+    assert!((0.21..2.0).contains(&least), "{default}");
+    // The published budget of this size: 1,500 searches of 150 evaluations, and one of each answer.
+    assert_eq!(nested["problem"]["run"]["evaluations"][1], 226_500);
+    assert_eq!(code(&bilevo(folder.path(), &["check", "equal.toml", "-m", "no-such"])), 2);
+}
+
+#[test]
+fn a_program_that_cannot_be_started_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let file =
+        "command = ['./no-such-program']\n[upper]\nvariables = { x = [0, 1] }\n[lower]\nvariables = { y = [0, 1] }\n";
+    std::fs::write(folder.path().join("p.toml"), file).unwrap();
+    let output = bilevo(folder.path(), &["check", "p.toml"]);
+    assert_eq!(code(&output), 2);
+    let shown = text(&output.stdout);
+    assert!(shown.contains("p.toml:1:1: command:") && shown.contains("no-such-program"), "{shown}");
+    assert!(shown.ends_with("p.toml: 1 error, 0 warnings\n"), "{shown}");
+}

@@ -1,0 +1,14 @@
+//! The program as a real process: one test program, so that its libraries are linked once.
+#![allow(clippy::unwrap_used)] // also in what tests share
+
+mod cli;
+mod daily;
+mod disk;
+mod experiment;
+mod files;
+mod present;
+#[cfg(target_os = "linux")]
+mod programs;
+mod resume;
+#[cfg(unix)]
+mod stores;

@@ -1,0 +1,159 @@
+//! External programs, the audit and what remains of a run that is interrupted.
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+const BILEVO: &str = env!("CARGO_BIN_EXE_bilevo");
+
+fn bilevo(folder: &Path, args: &[&str]) -> Output {
+    Command::new(BILEVO).current_dir(folder).args(args).output().unwrap()
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// A problem file with a program and the boxes of smd1.
+fn program(folder: &Path, head: &str) {
+    let spec = bilevo::problems::problem("smd1", None).unwrap().spec().clone();
+    let variables = |letter: &str, bounds: &[(f64, f64)]| {
+        let one = |(i, (low, high)): (usize, &(f64, f64))| format!("{letter}{i} = [{low:?}, {high:?}]");
+        bounds.iter().enumerate().map(one).collect::<Vec<_>>().join(", ")
+    };
+    let (x, y) = (variables("x", &spec.upper.bounds), variables("y", &spec.lower.bounds));
+    let text = format!(
+        "name = \"smd1\"\n{head}\n[upper]\nvariables = {{ {x} }}\n[lower]\nvariables = {{ {y} }}\n\
+         [best_known]\nupper = 0\nlower = 0\n"
+    );
+    std::fs::write(folder.join("plant.toml"), text).unwrap();
+}
+
+#[test]
+fn a_problem_served_by_a_program_gives_the_run_of_the_problem_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    program(folder.path(), &format!("command = [{BILEVO:?}, \"serve-problem\", \"smd1\"]\nbatch = 50"));
+    let run = |problem: &str, jobs: &str| {
+        let args = ["solve", problem, "--method", "bl-cma-es", "--seed", "3", "--format", "json", "--jobs", jobs];
+        let args = [&args[..], &["--max-upper-evals", "60"]].concat();
+        let result = json(&bilevo(folder.path(), &args));
+        (result["x"].clone(), result["y"].clone(), result["evaluations"].clone())
+    };
+    let own = run("smd1", "1");
+    assert!(own.0.is_array());
+    assert_eq!(run("plant.toml", "1"), own);
+    assert_eq!(run("plant.toml", "3"), own);
+}
+
+#[test]
+fn an_audit_is_part_of_the_result_and_of_the_exit_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = bilevo(folder.path(), &["solve", "smd1", "--seed", "1", "--audit", "--format", "json"]);
+    let result = json(&good);
+    assert_eq!((good.status.code(), &result["audit"]["verdict"]), (Some(0), &"stands".into()), "{result}");
+    assert!(result["audit"]["gap"].as_f64().unwrap() < 1e-4 && result["warnings"].as_array().unwrap().is_empty());
+    let hasty = ["solve", "smd1", "--method", "bl-cma-es", "--seed", "1", "--target", "off", "--max-upper-evals", "1"];
+    let hasty = [&hasty[..], &["--set", "lower.max_generations=1", "--audit"]].concat();
+    let poor = bilevo(folder.path(), &hasty);
+    assert_eq!(poor.status.code(), Some(1));
+    let words = String::from_utf8_lossy(&poor.stderr);
+    assert!(words.contains("warning: audit: the follower has a better answer"), "{words}");
+    assert!(String::from_utf8_lossy(&poor.stdout).contains("a gap of"));
+}
+
+#[test]
+fn the_position_decides_which_of_equal_answers_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let value = |position: &str| {
+        let args = ["solve", "smd6", "--seed", "1", "--position", position, "--format", "json"];
+        json(&bilevo(folder.path(), &args))["F"].as_f64().unwrap()
+    };
+    assert!(value("optimistic") < 1e-3);
+    assert!(value("pessimistic") > 100.0);
+}
+
+#[test]
+fn the_position_decides_where_the_search_goes() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = "[upper]\nminimize = \"(x-2)^2 + (y1-x)^2 + x*y2\"\nvariables = { x = [0, 4] }\n\
+        [lower]\nminimize = \"(y1-x)^2\"\nvariables = { y1 = [-10, 10], y2 = [-1, 1] }\n";
+    std::fs::write(folder.path().join("indifferent.toml"), file).unwrap();
+    for (position, x, value) in [("optimistic", 2.5, -2.25), ("pessimistic", 1.5, 1.75)] {
+        for method in ["auto", "tlea-de"] {
+            let args = ["solve", "indifferent.toml", "--seed", "1", "-m", method, "--position", position];
+            let result = json(&bilevo(folder.path(), &[&args[..], &["--format", "json"]].concat()));
+            let (found, reached) = (result["x"][0].as_f64().unwrap(), result["F"].as_f64().unwrap());
+            assert!(
+                (found - x).abs() < 0.03 && (reached - value).abs() < 3e-3,
+                "{method} {position} {found} {reached}"
+            );
+            assert_eq!(result["audit"]["verdict"], "stands");
+        }
+    }
+    // The file may say it, too; the command has the last word.
+    std::fs::write(folder.path().join("worst.toml"), format!("position = \"pessimistic\"\n{file}")).unwrap();
+    for (option, x) in [(&[][..], 1.5), (&["--position", "optimistic"], 2.5)] {
+        let args = [&["solve", "worst.toml", "--seed", "1", "--format", "json"], option].concat();
+        let found = json(&bilevo(folder.path(), &args));
+        assert!((found["x"][0].as_f64().unwrap() - x).abs() < 0.03, "{found}");
+        assert_eq!(found["audit"]["verdict"], "stands");
+    }
+}
+
+#[test]
+fn a_method_that_fails_on_equalities_says_which_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = "[upper]\nminimize = \"x + y\"\nvariables = { x = [0, 1] }\n\
+        [lower]\nminimize = \"y^2\"\nvariables = { y = [0, 1] }\nsubject_to = [\"x + y == 1\"]\n";
+    std::fs::write(folder.path().join("equal.toml"), file).unwrap();
+    let words = |method: &str| {
+        let args = ["solve", "equal.toml", "--seed", "1", "--max-upper-evals", "1", "-m", method];
+        String::from_utf8(bilevo(folder.path(), &args).stderr).unwrap()
+    };
+    assert!(words("bl-cma-es").contains("--method auto"), "{}", words("bl-cma-es"));
+    assert!(!words("auto").contains("--method auto"));
+}
+
+/// Starts a run whose program hangs; the run, and the program as something to wait for.
+fn hanging(folder: &Path) -> (Child, std::os::fd::OwnedFd) {
+    // The program tells its number through a pipe that somebody must read.
+    assert!(Command::new("mkfifo").arg(folder.join("started")).status().unwrap().success());
+    std::fs::write(folder.join("plant.sh"), "echo $$ > started; exec sleep 1000").unwrap();
+    program(folder, "command = [\"sh\", \"plant.sh\"]\ntimeout = 1000");
+    let run = Command::new(BILEVO)
+        .current_dir(folder)
+        .args(["solve", "plant.toml", "--seed", "1"])
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let number = std::fs::read_to_string(folder.join("started")).unwrap();
+    let pid = Pid::from_raw(number.trim().parse().unwrap()).unwrap();
+    (run, pidfd_open(pid, PidfdFlags::empty()).unwrap())
+}
+
+fn ends(process: &std::os::fd::OwnedFd) -> bool {
+    let time = Timespec { tv_sec: 20, tv_nsec: 0 };
+    poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&time)).unwrap() > 0
+}
+
+#[test]
+fn no_program_survives_ctrl_c_or_a_killed_run() {
+    for signal in [Signal::INT, Signal::TERM, Signal::KILL] {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut run, program) = hanging(folder.path());
+        let (pid, words) = (Pid::from_child(&run), BufReader::new(run.stderr.take().unwrap()));
+        kill_process(pid, signal).unwrap();
+        if signal != Signal::KILL {
+            // The first one asks to finish the batch, which never ends; the second does not ask.
+            assert!(words.lines().map(Result::unwrap).any(|line| line.contains("stopping after this batch")));
+            kill_process(pid, signal).unwrap();
+        }
+        let code = run.wait().unwrap().code();
+        assert_eq!(code, if signal == Signal::KILL { None } else { Some(130) }, "{signal:?}");
+        assert!(ends(&program), "{signal:?}");
+    }
+}

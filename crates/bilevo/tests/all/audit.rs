@@ -1,0 +1,225 @@
+//! The audit exposes answers that are not the follower's best, and tells ties.
+
+use bilevo::audit::{Audit, AuditOptions, Position, Verdict, audit};
+use bilevo::problems::problem;
+use bilevo::record::Solution;
+use bilevo::{BilevelProblem, Direction, Failure, Level, LevelSpec, ProblemSpec, RunResult, Serial, Solver};
+use std::sync::atomic::Ordering;
+
+/// A problem of closures.
+struct Own<F> {
+    spec: ProblemSpec,
+    evaluate: F,
+}
+
+impl<F: Fn(Level, &[f64], &[f64], &mut Vec<f64>) -> Result<f64, Failure> + Sync> BilevelProblem for Own<F> {
+    fn spec(&self) -> &ProblemSpec {
+        &self.spec
+    }
+
+    fn evaluate(&self, level: Level, x: &[f64], y: &[f64], constraints: &mut Vec<f64>) -> Result<f64, Failure> {
+        (self.evaluate)(level, x, y, constraints)
+    }
+}
+
+fn own<F>(upper: usize, lower: LevelSpec, evaluate: F) -> Own<F>
+where
+    F: Fn(Level, &[f64], &[f64], &mut Vec<f64>) -> Result<f64, Failure> + Sync,
+{
+    let spec = ProblemSpec::new("own", LevelSpec::boxed(vec![(-10.0, 10.0); upper]), lower);
+    Own { spec, evaluate }
+}
+
+/// The solution (x, y) of a problem with the values it has there.
+fn solution(problem: &dyn BilevelProblem, x: &[f64], y: &[f64]) -> Solution {
+    let at = |level| {
+        let mut constraints = Vec::new();
+        let value = problem.evaluate(level, x, y, &mut constraints).unwrap();
+        (value, problem.spec().violation(level, &constraints))
+    };
+    let ((upper_value, upper_violation), (lower_value, lower_violation)) = (at(Level::Upper), at(Level::Lower));
+    Solution { x: x.to_vec(), y: y.to_vec(), upper_value, lower_value, upper_violation, lower_violation }
+}
+
+fn audited(problem: &dyn BilevelProblem, x: &[f64], y: &[f64]) -> Audit {
+    audit(&mut Serial::new(problem), &solution(problem, x, y), &AuditOptions::default())
+}
+
+/// Every known optimum of every built-in problem is a best answer of the follower.
+#[test]
+fn true_optima_stand() {
+    for name in bilevo::problems::names() {
+        let problem = problem(name, None).unwrap();
+        for (x, y) in bilevo::problems::optima(name, None) {
+            let audit = audited(&*problem, &x, &y);
+            assert!(audit.passed() && audit.gap.unwrap() <= audit.tolerance, "{name}: {audit:?}");
+        }
+    }
+}
+
+#[test]
+fn an_answer_that_is_not_the_followers_best_is_exposed() {
+    let smd = problem("smd1", None).unwrap();
+    let audit = audited(&*smd, &[0.0, 0.0], &[0.5, 0.0, 0.0]);
+    assert_eq!(audit.verdict, Verdict::BetterAnswer);
+    assert!((audit.gap.unwrap() - 0.25).abs() < 1e-6, "{audit:?}");
+    assert!(audit.words.contains("a gap of 2.500e-1") && audit.words.contains("F = "), "{}", audit.words);
+    assert!(audit.evaluations.lower > 250, "more than one lower search may spend: {audit:?}");
+}
+
+#[test]
+fn a_local_optimum_of_a_rugged_follower_is_exposed() {
+    // f = 2 + sum (y^2 - cos 2 pi y): every integer is nearly a local optimum.
+    let smd = problem("smd3", None).unwrap();
+    let audit = audited(&*smd, &[0.0, 0.0], &[0.995, 0.0, 0.0]);
+    assert_eq!(audit.verdict, Verdict::BetterAnswer, "{audit:?}");
+    assert!(audit.best.unwrap().y.iter().all(|y| y.abs() < 1e-3));
+}
+
+/// min 2 y1^2 + y2^2 with y1 + y2 = x: y = (x / 3, 2 x / 3).
+fn on_a_line() -> impl BilevelProblem {
+    let mut lower = LevelSpec::boxed(vec![(-10.0, 10.0); 2]);
+    lower.equalities = 1;
+    own(1, lower, |level, x, y, constraints| {
+        if level == Level::Upper {
+            return Ok((x[0] - 3.0).powi(2) + y[0]);
+        }
+        constraints.push(y[0] + y[1] - x[0]);
+        Ok(2.0 * y[0] * y[0] + y[1] * y[1])
+    })
+}
+
+#[test]
+fn a_follower_with_equalities() {
+    let problem = on_a_line();
+    assert!(audited(&problem, &[3.0], &[1.0, 2.0]).passed());
+    let audit = audited(&problem, &[3.0], &[1.5, 1.5]);
+    assert_eq!(audit.verdict, Verdict::BetterAnswer);
+    let best = audit.best.unwrap();
+    assert!((best.y[0] - 1.0).abs() < 1e-3 && (best.lower_value - 6.0).abs() < 1e-5, "{best:?}");
+}
+
+#[test]
+fn infeasible_answers_are_told_apart() {
+    let audit = audited(&on_a_line(), &[3.0], &[1.0, 1.0]);
+    assert_eq!((audit.verdict, audit.gap), (Verdict::Infeasible, None));
+    assert!(audit.words.contains("violation 1.000e0"), "{}", audit.words);
+    let mut lower = LevelSpec::boxed(vec![(0.0, 1.0)]);
+    lower.inequalities = 1;
+    let impossible = own(1, lower, |level, _, y, constraints| {
+        if level == Level::Lower {
+            constraints.push(2.0 - y[0]);
+        }
+        Ok(y[0])
+    });
+    let audit = audited(&impossible, &[0.0], &[0.5]);
+    assert_eq!(audit.verdict, Verdict::NoFeasibleAnswer);
+    assert_eq!(audit.best.unwrap().y, [1.0]);
+}
+
+#[test]
+fn directions_are_those_of_the_problem() {
+    let mut lower = LevelSpec::boxed(vec![(-10.0, 10.0)]);
+    lower.direction = Direction::Maximize;
+    let problem = own(1, lower, |level, x, y, _| Ok(if level == Level::Upper { y[0] } else { -(y[0] - x[0]).powi(2) }));
+    let audit = audited(&problem, &[2.0], &[4.0]);
+    assert_eq!(audit.verdict, Verdict::BetterAnswer);
+    assert!((audit.gap.unwrap() - 4.0).abs() < 1e-6, "{audit:?}");
+    assert!(audit.best.unwrap().lower_value.abs() < 1e-6);
+}
+
+#[test]
+fn an_indifferent_follower_leaves_the_choice_to_the_leader() {
+    // The follower cares for y1 only, the leader for both.
+    let problem = own(1, LevelSpec::boxed(vec![(-10.0, 10.0), (0.0, 3.0)]), |level, x, y, _| {
+        Ok(if level == Level::Upper { y[0] + (y[1] - 1.0).powi(2) } else { (y[0] - x[0]).powi(2) })
+    });
+    let audit = audited(&problem, &[2.0], &[2.0, 2.0]);
+    assert!(audit.passed(), "{audit:?}");
+    let best = audit.answer(Position::Optimistic).unwrap();
+    assert!((best.upper_value.unwrap() - 2.0).abs() < 1e-3 && (best.y[1] - 1.0).abs() < 0.05, "{best:?}");
+    let worst = audit.answer(Position::Pessimistic).unwrap();
+    assert!((worst.upper_value.unwrap() - 6.0).abs() < 1e-3 && (worst.y[1] - 3.0).abs() < 1e-9, "{worst:?}");
+    assert!(audit.words.contains("equally good") && audit.words.contains("nothing decides"), "{}", audit.words);
+    let options = AuditOptions { position: Some(Position::Pessimistic), ..AuditOptions::default() };
+    let decided = bilevo::audit::audit(&mut Serial::new(&problem), &solution(&problem, &[2.0], &[2.0, 2.0]), &options);
+    assert!(decided.words.ends_with("the worst counts"), "{}", decided.words);
+}
+
+#[test]
+fn answers_far_apart_can_tie_too() {
+    let problem = own(1, LevelSpec::boxed(vec![(-2.0, 2.0)]), |level, _, y, _| {
+        Ok(if level == Level::Upper { y[0] } else { (y[0] * y[0] - 1.0).powi(2) })
+    });
+    let audit = audited(&problem, &[0.0], &[1.0]);
+    let ties = audit.ties.unwrap();
+    assert!((ties.optimistic.y[0] + 1.0).abs() < 1e-4 && (ties.pessimistic.y[0] - 1.0).abs() < 1e-4, "{ties:?}");
+}
+
+#[test]
+fn no_tie_is_seen_where_the_follower_has_one_best_answer() {
+    for name in ["smd1", "smd2", "tp1"] {
+        let (x, y) = bilevo::problems::optima(name, None).remove(0);
+        let audit = audited(&*problem(name, None).unwrap(), &x, &y);
+        assert_eq!(audit.ties, None, "{name}: {}", audit.words);
+    }
+    // smd6 is known for its many answers.
+    let (x, y) = bilevo::problems::optima("smd6", None).remove(0);
+    assert!(audited(&*problem("smd6", None).unwrap(), &x, &y).ties.is_some());
+}
+
+#[test]
+fn a_failing_or_interrupted_audit_says_so() {
+    let broken = own(1, LevelSpec::boxed(vec![(0.0, 1.0)]), |level, _, y, _| {
+        if level == Level::Lower { Err("no licence".into()) } else { Ok(y[0]) }
+    });
+    let at = Solution {
+        x: vec![0.0],
+        y: vec![0.0],
+        upper_value: 0.0,
+        lower_value: 0.0,
+        upper_violation: 0.0,
+        lower_violation: 0.0,
+    };
+    let found = audit(&mut Serial::new(&broken), &at, &AuditOptions::default());
+    assert_eq!(found.verdict, Verdict::Incomplete);
+    assert!(found.evaluations.failed > 0 && !found.passed());
+    let options = AuditOptions::default();
+    options.stop.store(true, Ordering::Relaxed);
+    let interrupted = audit(&mut Serial::new(&on_a_line()), &at, &options);
+    assert!(interrupted.words.contains("interrupted"), "{}", interrupted.words);
+    assert_eq!((interrupted.verdict, interrupted.evaluations.lower), (Verdict::Incomplete, 0));
+}
+
+#[test]
+fn the_budget_is_kept_and_the_same_seed_gives_the_same_finding() {
+    let smd = problem("smd3", None).unwrap();
+    let at = solution(&*smd, &[0.0, 0.0], &[0.995, 0.0, 0.0]);
+    let options = AuditOptions { max_lower_evals: Some(300), seed: 7, ..AuditOptions::default() };
+    let once = audit(&mut Serial::new(&*smd), &at, &options);
+    // A batch is finished, and half of the budget may go to ties.
+    assert!(once.evaluations.lower < 500, "{once:?}");
+    assert_eq!(once, audit(&mut Serial::new(&*smd), &at, &options));
+}
+
+#[test]
+fn a_run_can_be_audited() {
+    let smd = problem("smd1", None).unwrap();
+    let named = bilevo::source::Named::new(smd, "smd1", "");
+    let audited = |config: &[(&str, &str)]| {
+        let solver = Solver::new(&named).method("bl-cma-es").seed(1);
+        let solver = config.iter().fold(solver, |solver, (path, value)| solver.set(*path, value));
+        solver.audit(AuditOptions::default()).run().unwrap()
+    };
+    let good = audited(&[]);
+    assert!(good.audit.as_ref().is_some_and(Audit::passed) && good.warnings.is_empty(), "{good:?}");
+    // One generation each leaves the follower far from its best answer.
+    let hasty = [("lower.max_generations", "1"), ("refine.max_generations", "1"), ("stop.max_upper_evals", "1")];
+    let poor = audited(&hasty);
+    assert!(poor.audit.as_ref().is_some_and(|audit| audit.verdict == Verdict::BetterAnswer), "{poor:?}");
+    assert!(poor.warnings[0].starts_with("audit: the follower has a better answer"), "{:?}", poor.warnings);
+    let counts = poor.audit.as_ref().unwrap().evaluations;
+    assert!(counts.lower > poor.evaluations.lower, "counted apart: {counts:?}");
+    let json = serde_json::to_string(&poor).unwrap();
+    assert_eq!(serde_json::from_str::<RunResult>(&json).unwrap(), poor);
+}
