@@ -15,6 +15,7 @@ mod markdown;
 mod mutants;
 mod python;
 mod shell;
+mod stages;
 mod steps;
 mod table;
 

@@ -1,47 +1,70 @@
 //! The Python package: its tests in a fresh environment, and its archives.
 
 use crate::shell::{exists, install_packages, output, succeed};
-use crate::steps::{Done, Outcome, on_ci};
+use crate::stages::{Done, Outcome};
+use crate::steps::on_ci;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 /// What the tests cannot do without.
 const NEEDED: [&str; 5] = ["maturin>=1.9,<2", "numpy", "pytest", "mypy", "cloudpickle"];
 /// What some tests need: absent, they are named as not run.
 const OPTIONAL: [&str; 7] = ["distributed", "mpi4py", "pandas", "pandas-stubs", "matplotlib", "tqdm", "scikit-learn"];
 
-/// Builds the wheel, installs it in a fresh environment, checks its types and runs its tests.
-pub(crate) fn test() -> Outcome {
+/// Fetched once, by whichever step comes first.
+static PACKAGES: OnceLock<Result<Packages, String>> = OnceLock::new();
+
+/// An environment with what the tests need, or why there is none.
+enum Packages {
+    There(Environment),
+    Absent(String),
+}
+
+/// Makes a fresh environment with all that the tests of the package need, but without the package.
+pub(crate) fn packages() -> Outcome {
+    match fetched()? {
+        Packages::There(_) => Ok(Done::Passed(String::new())),
+        Packages::Absent(reason) => Ok(Done::NotRun(reason.clone())),
+    }
+}
+
+fn fetched() -> Result<&'static Packages, String> {
+    PACKAGES.get_or_init(fetch).as_ref().map_err(Clone::clone)
+}
+
+fn fetch() -> Result<Packages, String> {
     let Some(python) = interpreter()? else {
-        return Ok(Done::NotRun("no Python 3.10 or newer here: the Python package is not tested".into()));
+        return Ok(Packages::Absent("no Python 3.10 or newer here: the Python package is not tested".into()));
     };
     let environment = match Environment::fresh(&python, "environment") {
         Ok(environment) => environment,
         Err(reason) if on_ci() => return Err(reason),
-        Err(_) => return Ok(Done::NotRun("no virtual environment could be made".into())),
+        Err(_) => return Ok(Packages::Absent("no virtual environment could be made".into())),
     };
-    if let Err(reason) = environment.install(&NEEDED) {
-        return if on_ci() {
-            Err(reason)
-        } else {
-            Ok(Done::NotRun(format!("pip cannot install {}", NEEDED.join(", "))))
-        };
+    if on_ci() {
+        if !exists("mpiexec") {
+            install_packages(&["openmpi-bin", "libopenmpi3"])?;
+        }
+        environment.install(&[&NEEDED[..], &OPTIONAL].concat())?;
+    } else if environment.install(&NEEDED).is_err() {
+        return Ok(Packages::Absent(format!("pip cannot install {}", NEEDED.join(", "))));
     }
-    // The rest is fetched while the wheel is built.
-    let (wheel, optional) = std::thread::scope(|scope| {
-        let fetching = scope.spawn(|| if on_ci() { environment.install(&OPTIONAL) } else { Ok(()) });
-        let wheel = build(&environment, &["--profile", "dev"]);
-        (wheel, fetching.join().unwrap_or_else(|_| Err("the installation panicked".into())))
-    });
-    optional?;
-    if on_ci() && !exists("mpiexec") {
-        install_packages(&["openmpi-bin", "libopenmpi3"])?;
-    }
-    environment.install(&["--no-deps", "--force-reinstall", &wheel?.to_string_lossy()])?;
+    Ok(Packages::There(environment))
+}
+
+/// Builds the wheel, installs it, checks its types and runs its tests.
+pub(crate) fn test() -> Outcome {
+    let environment = match fetched()? {
+        Packages::There(environment) => environment,
+        Packages::Absent(reason) => return Ok(Done::NotRun(reason.clone())),
+    };
+    let wheel = build(environment, &["--profile", "dev"])?;
+    environment.install(&["--no-deps", "--force-reinstall", &wheel.to_string_lossy()])?;
     succeed(environment.python().args(["-m", "mypy"]))?;
     crate::commands::build_program()?;
-    let doctests = pytest(&environment, &["--doctest-modules", "--pyargs", "bilevo"])?;
-    let tests = pytest(&environment, &[])?;
+    let doctests = pytest(environment, &["--doctest-modules", "--pyargs", "bilevo"])?;
+    let tests = pytest(environment, &[])?;
     let skipped =
         if tests.skipped > 0 { format!(", {} not run: {}", tests.skipped, tests.reasons) } else { String::new() };
     Ok(Done::Passed(format!("{} tests, {} examples{skipped}", tests.passed, doctests.passed)))

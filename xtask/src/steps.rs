@@ -1,78 +1,50 @@
 //! The steps of `cargo xtask test`, cheapest first; the first failure ends them.
+//!
+//! What needs every core (the compiler) comes before what uses one at a time (programs that are
+//! tried): those run side by side.
 
 use crate::shell::{cargo, exists, install_packages, output, succeed};
+use crate::stages::{self, Done, Outcome, Stage, Step};
 use crate::{commands, links, python};
-use std::io::IsTerminal;
-use std::time::Instant;
 
-/// What a step left behind.
-pub(crate) enum Done {
-    /// It passed; a few words about what it looked at.
-    Passed(String),
-    /// An optional part is absent on this machine.
-    NotRun(String),
-}
-
-pub(crate) type Outcome = Result<Done, String>;
-
-struct Step {
-    name: &'static str,
-    about: &'static str,
-    run: fn() -> Outcome,
-}
-
-const STEPS: [Step; 10] = [
-    Step { name: "format", about: "the code is formatted", run: format_check },
-    Step { name: "links", about: "links in Markdown files lead somewhere", run: links_check },
-    Step { name: "clippy", about: "no warnings from the compiler or clippy", run: clippy },
-    Step { name: "docs", about: "the reference builds without warnings", run: docs },
-    Step { name: "browser", about: "a browser for the test of the report", run: browser },
-    Step { name: "octave", about: "Octave for the test of its example", run: octave },
-    Step { name: "tests", about: "all tests", run: tests },
-    Step { name: "doctests", about: "examples in the reference, the README and the guide", run: doctests },
-    Step { name: "commands", about: "command lines shown in the README and the guide", run: commands_check },
-    Step { name: "python", about: "the Python package, installed from its wheel", run: python::test },
+const STAGES: [Stage; 3] = [
+    &[&[
+        Step { name: "format", about: "the code is formatted", run: format_check },
+        Step { name: "links", about: "links in Markdown files lead somewhere", run: links_check },
+        Step { name: "browser", about: "a browser for the test of the report", run: browser },
+        Step { name: "octave", about: "Octave for the test of its example", run: octave },
+    ]],
+    &[
+        &[
+            Step { name: "clippy", about: "no warnings from the compiler or clippy", run: clippy },
+            Step { name: "docs", about: "the reference builds without warnings", run: docs },
+            Step { name: "build", about: "everything compiles", run: build },
+        ],
+        &[Step { name: "packages", about: "what the tests of the Python package need", run: python::packages }],
+    ],
+    &[
+        &[
+            Step { name: "tests", about: "all tests", run: tests },
+            Step { name: "doctests", about: "examples in the reference, the README and the guide", run: doctests },
+        ],
+        &[
+            Step { name: "commands", about: "command lines shown in the README and the guide", run: commands_check },
+            Step { name: "python", about: "the Python package, installed from its wheel", run: python::test },
+        ],
+    ],
 ];
 
 /// Runs the steps named, or all of them. False if one failed.
 pub(crate) fn run(args: &[&str]) -> Result<bool, String> {
+    let steps = || stages::steps(&STAGES);
     if args == ["--list"] {
-        STEPS.iter().for_each(|s| println!("{:<10} {}", s.name, s.about));
+        steps().for_each(|s| println!("{:<10} {}", s.name, s.about));
         return Ok(true);
     }
-    if let Some(unknown) = args.iter().find(|a| STEPS.iter().all(|s| s.name != **a)) {
+    if let Some(unknown) = args.iter().find(|a| steps().all(|s| s.name != **a)) {
         return Err(format!("there is no step `{unknown}`\nhint: `cargo xtask test --list` shows all"));
     }
-    let chosen = STEPS.iter().filter(|s| args.is_empty() || args.contains(&s.name));
-    let (mut passed, mut failed, mut not_run) = (0, 0, 0);
-    for step in chosen {
-        let start = Instant::now();
-        if std::io::stdout().is_terminal() {
-            // overwritten by the step's line
-            eprint!("{:<10} ...\r", step.name);
-        }
-        let result = (step.run)();
-        let seconds = start.elapsed().as_secs_f64();
-        match result {
-            Ok(Done::Passed(words)) => {
-                passed += 1;
-                println!("{:<10} passed   {seconds:>6.1} s  {words}", step.name);
-            }
-            Ok(Done::NotRun(reason)) => {
-                not_run += 1;
-                println!("{:<10} not run  {seconds:>6.1} s  {reason}", step.name);
-            }
-            Err(reason) => {
-                failed += 1;
-                println!("{:<10} FAILED   {seconds:>6.1} s\n\n{reason}\n", step.name);
-                println!("This step alone: cargo xtask test {}", step.name);
-                break;
-            }
-        }
-    }
-    let rest = if not_run > 0 { format!(", {not_run} not run") } else { String::new() };
-    println!("{passed} passed, {failed} failed{rest}");
-    Ok(failed == 0)
+    Ok(stages::run(&STAGES, args))
 }
 
 /// Whether nothing may be left out and what is missing may be installed.
@@ -146,6 +118,12 @@ fn octave() -> Outcome {
     }
 }
 
+/// Also the command line and the Python module: one build serves every step that tries something.
+fn build() -> Outcome {
+    commands::build_program()?;
+    passed("")
+}
+
 fn tests() -> Outcome {
     let mut args = vec!["test", "--workspace", "--all-targets", "--locked", "--no-fail-fast"];
     if on_ci() {
@@ -191,8 +169,8 @@ mod tests {
 
     #[test]
     fn step_names_are_unique() {
-        for (i, step) in STEPS.iter().enumerate() {
-            assert!(STEPS[..i].iter().all(|s| s.name != step.name), "{}", step.name);
-        }
+        let mut names: Vec<&str> = stages::steps(&STAGES).map(|s| s.name).collect();
+        names.sort_unstable();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn solve(method: &str, problem: &str, seeds: u64) -> Result<Said> {
 
 fn counts(result: &RunResult) -> Said {
     let evaluations = result.evaluations;
-    vec![("upper", evaluations.upper as f64), ("lower", evaluations.lower as f64), ("seconds", result.seconds)]
+    vec![("upper", evaluations.upper as f64), ("lower", evaluations.lower as f64), ("seconds", result.times.seconds)]
 }
 
 /// The same run on one thread and on two, with evaluations of 1 ms: once they keep a processor
@@ -57,7 +57,7 @@ impl Slow {
     /// Wall time of a run on a number of threads.
     fn seconds(&self, threads: usize) -> Result<f64> {
         let solver = Solver::new(self).method("bl-cma-es").seed(1).max_lower_evals(1500).jobs(threads);
-        Ok(solver.run()?.seconds)
+        Ok(solver.run()?.times.seconds)
     }
 }
 

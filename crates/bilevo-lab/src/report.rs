@@ -181,7 +181,7 @@ pub(crate) fn facts(rows: &[Row], groups: &[Group<'_>], command: &str) -> Vec<(&
     let versions: BTreeSet<&str> = rows.iter().map(|r| r.id().version.as_str()).collect();
     let seeds = || rows.iter().map(|r| r.id().seed);
     let evals: f64 = rows.iter().map(|r| r.total_evals() as f64).sum();
-    let seconds: f64 = rows.iter().map(|r| r.result.seconds).filter(|s| s.is_finite()).sum();
+    let seconds: f64 = rows.iter().map(|r| r.result.times.seconds).filter(|s| s.is_finite()).sum();
     vec![
         ("Command", command.to_string()),
         ("Version of bilevo", versions.into_iter().collect::<Vec<_>>().join(", ")),

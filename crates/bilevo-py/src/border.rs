@@ -11,7 +11,7 @@ use crate::run::json;
 use crate::source::Interrupted;
 use bilevo::{
     Batch, Engine, Evaluator, EvaluatorError, Event, Failure, FailureKind, GenerationRecord, Level, Observer,
-    ProblemSpec, Replies, RunId, RunResult, Status,
+    ProblemSpec, Replies, RunId, RunResult, Status, Times,
 };
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -187,11 +187,11 @@ impl<'a> Watcher<'a> {
         Watcher { id, records, on_generation, caught, failures: Vec::new(), raised: None }
     }
 
-    fn tell_python(&mut self, record: &GenerationRecord, engine: &Engine, seconds: f64) -> ControlFlow<()> {
+    fn tell_python(&mut self, record: &GenerationRecord, engine: &Engine, times: Times) -> ControlFlow<()> {
         let Some(callable) = &self.on_generation else { return ControlFlow::Continue(()) };
-        let result = RunResult { seconds, ..RunResult::new(self.id.clone(), engine, Status::Running) };
+        let result = RunResult::new(self.id.clone(), engine, Status::Running, times);
         let (record, result) = (json(record), json(&result));
-        let told = Python::attach(|py| callable.call1(py, (record, seconds, result))?.extract::<bool>(py));
+        let told = Python::attach(|py| callable.call1(py, (record, times.seconds, result))?.extract::<bool>(py));
         match told {
             Ok(false) => ControlFlow::Continue(()),
             Ok(true) => ControlFlow::Break(()),
@@ -212,9 +212,9 @@ impl Observer for Watcher<'_> {
                 self.failures.push((level, *id, x.to_vec(), y.to_vec(), message, exception));
                 ControlFlow::Continue(())
             }
-            Event::GenerationDone { record, engine, seconds } => {
-                self.records.push(((*record).clone(), *seconds));
-                self.tell_python(record, engine, *seconds)
+            Event::GenerationDone { record, engine, times } => {
+                self.records.push(((*record).clone(), times.seconds));
+                self.tell_python(record, engine, *times)
             }
             _ => ControlFlow::Continue(()),
         }

@@ -15,6 +15,7 @@ pub use slot::{Saved, Slot, header, load};
 
 use crate::files::FileError;
 use crate::id::RunId;
+use crate::result::Times;
 use bilevo_core::Engine;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -41,9 +42,7 @@ pub struct Checkpoint {
     /// The state.
     pub engine: Engine,
     /// Wall time so far.
-    pub seconds: f64,
-    /// Wall time of the trainings within it.
-    pub training_seconds: f64,
+    pub times: Times,
 }
 
 /// Why a checkpoint could not be read or written; what is there is left as it is.

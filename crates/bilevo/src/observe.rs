@@ -1,7 +1,7 @@
 //! What a run tells while it goes on, and who may listen.
 
 use crate::checkpoint::CheckpointError;
-use crate::result::RunResult;
+use crate::result::{RunResult, Times};
 use bilevo_core::Engine;
 use bilevo_core::problem::{Failure, Level};
 use bilevo_core::record::GenerationRecord;
@@ -43,8 +43,8 @@ pub enum Event<'a> {
         record: &'a GenerationRecord,
         /// The engine at its end.
         engine: &'a Engine,
-        /// Wall time of the run so far, earlier sessions included.
-        seconds: f64,
+        /// Wall time so far.
+        times: Times,
     },
     /// A checkpoint was written (or the file holds the same run further on).
     Saved {

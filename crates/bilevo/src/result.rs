@@ -38,6 +38,15 @@ impl std::fmt::Display for Status {
     }
 }
 
+/// Wall time of a run, earlier sessions included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Times {
+    /// From its start to its end.
+    pub seconds: f64,
+    /// The trainings within it.
+    pub training_seconds: f64,
+}
+
 /// The result of a run, finished or stopped.
 ///
 /// Numbers that are not finite are written as `null`.
@@ -85,10 +94,9 @@ pub struct RunResult {
     pub stop: Status,
     /// Generations finished.
     pub generations: u64,
-    /// Wall time, earlier sessions included.
-    pub seconds: f64,
-    /// Wall time of the trainings within it.
-    pub training_seconds: f64,
+    /// Wall time.
+    #[serde(flatten)]
+    pub times: Times,
     /// The check of the follower's answer; null unless asked for.
     #[serde(default)]
     pub audit: Option<Audit>,
@@ -119,8 +127,8 @@ fn with_total<S: Serializer>(counts: &Evaluations, serializer: S) -> Result<S::O
 }
 
 impl RunResult {
-    /// The result of `engine` as it stands; the caller knows the times.
-    pub fn new(id: RunId, engine: &Engine, stop: Status) -> Self {
+    /// The result of `engine` as it stands.
+    pub fn new(id: RunId, engine: &Engine, stop: Status, times: Times) -> Self {
         let summary = engine.summary();
         let (x, y, values) = match summary.solution {
             Some(s) => {
@@ -148,8 +156,7 @@ impl RunResult {
             trainings: summary.model.trainings,
             stop,
             generations: summary.generations,
-            seconds: 0.0,
-            training_seconds: 0.0,
+            times,
             audit: None,
             warnings: summary.verification.iter().filter_map(unsettled).collect(),
             save_error: None,

@@ -13,7 +13,7 @@ use crate::id::RunId;
 use crate::observe::Observer;
 use crate::panics;
 use crate::policy::FailurePolicy;
-use crate::result::{RunResult, Status};
+use crate::result::{RunResult, Status, Times};
 use bilevo_core::config::ConfigError;
 use bilevo_core::engine::{Engine, TellError};
 use bilevo_core::problem::{Failure, Level};
@@ -128,8 +128,7 @@ pub struct Run {
     /// What it was a run of before its budget was raised.
     earlier: Option<RunId>,
     source: String,
-    seconds: f64,
-    training_seconds: f64,
+    times: Times,
 }
 
 /// Runs an engine to its end with default options; see [`Run`] for checkpoints and the rest.
@@ -148,7 +147,7 @@ impl Run {
     /// A run of `engine`; `method` is the name that results and checkpoints give it.
     pub fn new(engine: Engine, method: impl Into<String>) -> Self {
         let id = RunId::new(&engine, method, "");
-        Run { source: id.problem.clone(), engine, id, earlier: None, seconds: 0.0, training_seconds: 0.0 }
+        Run { source: id.problem.clone(), engine, id, earlier: None, times: Times::default() }
     }
 
     /// The same run of a problem that can be found again under the name `source` (a file, say) as
@@ -161,8 +160,8 @@ impl Run {
 
     /// A saved run.
     pub fn resume(checkpoint: Checkpoint) -> Self {
-        let Checkpoint { header, engine, seconds, training_seconds } = checkpoint;
-        Run { engine, id: header.id, earlier: None, source: header.source, seconds, training_seconds }
+        let Checkpoint { header, engine, times } = checkpoint;
+        Run { engine, id: header.id, earlier: None, source: header.source, times }
     }
 
     /// Raises the budgets; a run that had ended because they were used up goes on.
@@ -201,24 +200,16 @@ impl Run {
     }
 
     fn result(&self, stop: Status) -> RunResult {
-        let (seconds, training_seconds) = (self.seconds, self.training_seconds);
-        RunResult { seconds, training_seconds, ..RunResult::new(self.id.clone(), &self.engine, stop) }
+        RunResult::new(self.id.clone(), &self.engine, stop, self.times)
     }
 
     /// The run as it stands.
     pub fn checkpoint(&self) -> Checkpoint {
-        let (seconds, training_seconds) = (self.seconds, self.training_seconds);
-        Checkpoint { header: self.header(), engine: self.engine.clone(), seconds, training_seconds }
+        Checkpoint { header: self.header(), engine: self.engine.clone(), times: self.times }
     }
 
     fn state(&self) -> State<'_> {
-        State {
-            header: self.header(),
-            earlier: self.earlier.as_ref(),
-            engine: &self.engine,
-            seconds: self.seconds,
-            training_seconds: self.training_seconds,
-        }
+        State { header: self.header(), earlier: self.earlier.as_ref(), engine: &self.engine, times: self.times }
     }
 
     /// Writes the run as it stands, unless the file holds the same run further on.

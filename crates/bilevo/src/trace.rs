@@ -109,10 +109,10 @@ fn kept_length(file: &File, generations: u64) -> io::Result<Option<u64>> {
 
 impl Observer for TraceWriter {
     fn on(&mut self, event: &Event<'_>) -> ControlFlow<()> {
-        if let Event::GenerationDone { record, seconds, .. } = event
+        if let Event::GenerationDone { record, times, .. } = event
             && self.error.is_none()
         {
-            self.error = self.write(record, *seconds).err();
+            self.error = self.write(record, times.seconds).err();
         }
         ControlFlow::Continue(())
     }

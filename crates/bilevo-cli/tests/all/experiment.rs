@@ -1,5 +1,6 @@
 //! `bilevo experiment` as a real process: killed, interrupted, started twice, and exporting.
 
+use bilevo::Times;
 use bilevo_lab::row::Row;
 use bilevo_lab::store::{Filter, Store};
 use std::io::{BufRead, BufReader, Lines};
@@ -87,7 +88,7 @@ fn rows(folder: &Path) -> Vec<Row> {
     let store = Store::read(&folder.join("grid.db")).unwrap();
     let mut rows = store.rows(&Filter::all().with_traces()).unwrap();
     rows.retain(|row| row.id().seed <= RUNS);
-    rows.iter_mut().for_each(|row| (row.result.seconds, row.result.training_seconds) = (0.0, 0.0));
+    rows.iter_mut().for_each(|row| row.result.times = Times::default());
     rows
 }
 

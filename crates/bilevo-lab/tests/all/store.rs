@@ -51,7 +51,7 @@ fn the_same_run_is_kept_once() {
     let mut store = Store::open(&folder.path().join("a.db")).unwrap();
     let first = row("m", "p", 1);
     let mut again = first.clone();
-    again.result.seconds = 99.0;
+    again.result.times.seconds = 99.0;
     store.insert(&first).unwrap();
     store.insert(&again).unwrap();
     assert_eq!(store.rows(&Filter::all().with_traces()).unwrap(), [first]);

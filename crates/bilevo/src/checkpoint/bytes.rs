@@ -3,6 +3,7 @@
 use super::{Checkpoint, CheckpointError, Header};
 use crate::id::RunId;
 use crate::panics;
+use crate::result::Times;
 use bilevo_core::Engine;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read};
@@ -20,15 +21,13 @@ const PREFIX: usize = MAGIC.len() + 8;
 #[derive(Serialize)]
 struct PayloadOut<'a> {
     engine: &'a Engine,
-    seconds: f64,
-    training_seconds: f64,
+    times: Times,
 }
 
 #[derive(Deserialize)]
 struct Payload {
     engine: Engine,
-    seconds: f64,
-    training_seconds: f64,
+    times: Times,
 }
 
 impl Checkpoint {
@@ -37,7 +36,7 @@ impl Checkpoint {
     /// # Errors
     /// Only if memory runs out on the way.
     pub fn to_bytes(&self) -> io::Result<Vec<u8>> {
-        encode(&self.header, &self.engine, self.seconds, self.training_seconds)
+        encode(&self.header, &self.engine, self.times)
     }
 
     /// The run saved in these bytes.
@@ -66,21 +65,21 @@ impl Checkpoint {
         }
         let payload: Payload = postcard::from_bytes(&content[body + 8..])
             .map_err(|e| damaged(&format!("its state cannot be read ({e})")))?;
-        let Payload { engine, seconds, training_seconds } = payload;
+        let Payload { engine, times } = payload;
         // A forged state may make even a question about it panic.
         if !panics::quietly(|| fits(&header, &engine)).unwrap_or(false) {
             return Err(damaged("its header does not fit its state"));
         }
-        if !(seconds >= 0.0 && training_seconds >= 0.0 && seconds < 1e15 && training_seconds < 1e15) {
+        if ![times.seconds, times.training_seconds].iter().all(|seconds| (0.0..1e15).contains(seconds)) {
             return Err(damaged("its times are not times"));
         }
-        Ok(Checkpoint { header, engine, seconds, training_seconds })
+        Ok(Checkpoint { header, engine, times })
     }
 }
 
-pub(super) fn encode(header: &Header, engine: &Engine, seconds: f64, training_seconds: f64) -> io::Result<Vec<u8>> {
+pub(super) fn encode(header: &Header, engine: &Engine, times: Times) -> io::Result<Vec<u8>> {
     let header = serde_json::to_vec(header)?;
-    let payload = PayloadOut { engine, seconds, training_seconds };
+    let payload = PayloadOut { engine, times };
     let payload = postcard::to_stdvec(&payload).map_err(io::Error::other)?;
     let mut bytes = Vec::with_capacity(PREFIX + header.len() + payload.len() + 12);
     bytes.extend_from_slice(MAGIC);

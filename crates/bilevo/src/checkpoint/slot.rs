@@ -9,6 +9,7 @@ use super::bytes::{self, MAGIC};
 use super::{Checkpoint, CheckpointError, Header};
 use crate::files::{self, FileError, Kind};
 use crate::id::RunId;
+use crate::result::Times;
 use bilevo_core::Engine;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -74,8 +75,7 @@ pub(crate) struct State<'a> {
     /// What it was a run of before its budget was raised.
     pub(crate) earlier: Option<&'a RunId>,
     pub(crate) engine: &'a Engine,
-    pub(crate) seconds: f64,
-    pub(crate) training_seconds: f64,
+    pub(crate) times: Times,
 }
 
 /// How the file's content stands to a run that is to be saved there.
@@ -140,8 +140,8 @@ impl Slot {
                     return Err(CheckpointError::OtherRun { path: self.path.clone(), header: Box::new(header) });
                 }
             }
-            let State { header, engine, seconds, training_seconds, .. } = state;
-            let put = |out: &mut dyn Write| out.write_all(&bytes::encode(header, engine, *seconds, *training_seconds)?);
+            let State { header, engine, times, .. } = state;
+            let put = |out: &mut dyn Write| out.write_all(&bytes::encode(header, engine, *times)?);
             // Nothing there: somebody came first, whom the next round meets.
             if let Some(file) = files::write_locked(&self.path, &KIND, self.held.as_ref(), put)? {
                 self.held = Some(file);

@@ -36,7 +36,7 @@ impl<'a, 'o> Session<'a, 'o> {
     ) -> Self {
         let now = Instant::now();
         Session {
-            seconds_before: run.seconds,
+            seconds_before: run.times.seconds,
             run,
             options,
             slot,
@@ -59,7 +59,7 @@ impl<'a, 'o> Session<'a, 'o> {
             if self.run.engine.training_due() {
                 let start = Instant::now();
                 guarded(|| self.run.engine.train())?;
-                self.run.training_seconds += start.elapsed().as_secs_f64();
+                self.run.times.training_seconds += start.elapsed().as_secs_f64();
             }
             match guarded(|| self.run.engine.ask())? {
                 Ask::Finished(reason) => return Ok(Status::Finished(reason)),
@@ -69,10 +69,10 @@ impl<'a, 'o> Session<'a, 'o> {
                 }
             }
             let record = guarded(|| self.run.engine.tell(&self.replies))??;
-            self.run.seconds = self.seconds_before + self.started.elapsed().as_secs_f64();
+            self.run.times.seconds = self.seconds_before + self.started.elapsed().as_secs_f64();
             if let Some(record) = record {
-                let (engine, seconds) = (&self.run.engine, self.run.seconds);
-                let event = Event::GenerationDone { record: &record, engine, seconds };
+                let (engine, times) = (&self.run.engine, self.run.times);
+                let event = Event::GenerationDone { record: &record, engine, times };
                 self.broken_off |= notify(self.observers, &event);
             }
             self.save_when_due();
@@ -115,7 +115,7 @@ impl<'a, 'o> Session<'a, 'o> {
     }
 
     pub(super) fn end(&mut self, ended: Result<Status, RunError>) -> Result<RunResult, RunError> {
-        self.run.seconds = self.seconds_before + self.started.elapsed().as_secs_f64();
+        self.run.times.seconds = self.seconds_before + self.started.elapsed().as_secs_f64();
         if !matches!(ended, Err(RunError::Internal { .. })) {
             self.save();
         }

@@ -60,7 +60,7 @@ fn the_file_says_what_it_holds() {
     let saved = load(&BYTES).unwrap();
     assert_eq!((saved.header.id.problem.as_str(), saved.header.id.method.as_str()), ("smd2", "cr-tlea-cma-es"));
     assert_eq!((saved.header.id.upper_dim, saved.header.id.lower_dim, saved.header.id.seed), (2, 3, 12));
-    assert!(!saved.header.finished && saved.seconds > 0.0);
+    assert!(!saved.header.finished && saved.times.seconds > 0.0);
     assert!(BYTES.starts_with(b"bilevo checkpoint\n"));
 }
 

@@ -1,7 +1,7 @@
 //! What several tests need: a run of a built-in problem, and results without their timings.
 
 use bilevo::problems::{BoxedProblem, problem};
-use bilevo::{Config, Engine, Event, Observer, Run, RunResult};
+use bilevo::{Config, Engine, Event, Observer, Run, RunResult, Times};
 use std::ops::ControlFlow;
 
 pub(crate) const METHODS: [&str; 4] = ["bl-cma-es", "tlea-de", "cr-tlea-cma-es", "cr-bl-cma-es-published"];
@@ -19,7 +19,7 @@ pub(crate) fn run_of(problem: &BoxedProblem, method: &str, seed: u64) -> Run {
 
 /// The result as JSON with the timings taken out.
 pub(crate) fn timeless(result: &RunResult) -> String {
-    serde_json::to_string(&RunResult { seconds: 0.0, training_seconds: 0.0, ..result.clone() }).unwrap()
+    serde_json::to_string(&RunResult { times: Times::default(), ..result.clone() }).unwrap()
 }
 
 /// Stops a run after a number of batches.

@@ -41,7 +41,7 @@ pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -
     let missed = matches!(result.stop, Status::Finished(_)) && result.target_met == Some(false);
     let end = format!("{}{}", result.stop, if missed { ", best known value not reached" } else { "" });
     let style = if result.stop == Status::Finished(StopReason::Target) { GOOD } else { WARN };
-    let (generations, seconds) = (counted(result.generations, "generation"), result.seconds);
+    let (generations, seconds) = (counted(result.generations, "generation"), result.times.seconds);
     line(out, "end", format_args!("{style}{end}{style:#} after {generations}, {seconds:.2} s"))?;
     Ok(out.flush()?)
 }
