@@ -22,7 +22,14 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 /// The right to write to a store; given up when dropped.
 #[derive(Debug)]
 pub struct WriterLock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for WriterLock {
+    fn drop(&mut self) {
+        // Closing is not enough: a child that is just being started has a copy of every open file.
+        let _ = self.file.unlock();
+    }
 }
 
 /// The one path by which a store is known, links resolved, so that all its writers meet at the
@@ -185,7 +192,7 @@ pub(super) fn lock(path: &Path) -> Result<WriterLock, StoreError> {
         .and_then(|()| file.seek(SeekFrom::Start(0)))
         .and_then(|_| write!(file, "{}", std::process::id()));
     noted.map_err(|e| StoreError::io(path, e))?;
-    Ok(WriterLock { _file: file })
+    Ok(WriterLock { file })
 }
 
 fn open_lock_file(path: &Path) -> Result<File, StoreError> {

@@ -156,7 +156,7 @@ impl Slot {
             return Ok(());
         }
         loop {
-            self.held = None;
+            self.let_go();
             let file = match files::open(&self.path, &KIND) {
                 Err(error) if error.is_not_found() => return Ok(()),
                 opened => opened?,
@@ -172,6 +172,14 @@ impl Slot {
         }
     }
 
+    /// Unlocks before closing: a child that is just being started has a copy of every open file, and
+    /// would keep the lock for a moment longer.
+    fn let_go(&mut self) {
+        if let Some(file) = self.held.take() {
+            let _ = file.unlock();
+        }
+    }
+
     fn there(&self, state: &State<'_>) -> Result<There, CheckpointError> {
         let Some(held) = &self.held else { return Ok(There::Behind) };
         refuse_foreign(held, &self.path)?;
@@ -184,5 +192,29 @@ impl Slot {
         } else {
             There::Other(header)
         })
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.let_go();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_that_is_just_being_started_does_not_keep_the_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run");
+        std::fs::write(&path, "").unwrap();
+        let mut slot = Slot::new(&path);
+        slot.hold().unwrap();
+        let of_the_child = slot.held.as_ref().unwrap().try_clone().unwrap();
+        drop(slot);
+        Slot::new(&path).hold().unwrap();
+        drop(of_the_child);
     }
 }

@@ -107,7 +107,7 @@ fn run_that_waits() {
 fn nothing_survives_when_the_run_is_killed() {
     for signal in [Signal::KILL, Signal::TERM, Signal::INT] {
         let mut run = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "survivors::run_that_waits", "--ignored", "--nocapture"])
+            .args(["--exact", "programs::survivors::run_that_waits", "--ignored", "--nocapture"])
             .env(WAITS, "1")
             .stdout(Stdio::piped())
             .spawn()
