@@ -1,7 +1,9 @@
-//! Rows made up for the tests.
+//! Rows made up for the tests, and the time they take.
 
 use bilevo_lab::row::{Row, TracePoint};
 use serde_json::json;
+use std::sync::LazyLock;
+use std::time::Instant;
 
 /// A plausible row whose numbers depend on the seed.
 pub(crate) fn row(method: &str, problem: &str, seed: u64) -> Row {
@@ -28,4 +30,13 @@ pub(crate) fn row(method: &str, problem: &str, seed: u64) -> Row {
     });
     let config = format!("{{\"method\":\"{}\"}}", method.len());
     Row { result: serde_json::from_value(result).unwrap(), config: config.into(), trace: (1..=20).map(point).collect() }
+}
+
+/// Seconds this thread has worked, so that a busy machine makes no difference; where the system
+/// does not tell, seconds on the wall.
+pub(crate) fn seconds() -> f64 {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let schedule = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let worked = schedule.split_whitespace().next().and_then(|ns| ns.parse::<f64>().ok()).map(|ns| ns / 1e9);
+    worked.unwrap_or_else(|| START.elapsed().as_secs_f64())
 }

@@ -1,14 +1,12 @@
 //! The HTML report: complete, harmless, self-contained, small and quick.
 
-use crate::common::row;
+use crate::common::{row, seconds};
 use bilevo_lab::grid::Task;
 use bilevo_lab::paper;
 use bilevo_lab::paper::study::{self, COMPARISONS, Comparison, Part};
 use bilevo_lab::report::{general, is_report};
 use bilevo_lab::row::Row;
 use bilevo_lab::tables::general::Options;
-use std::sync::LazyLock;
-use std::time::Instant;
 
 const COMMAND: &str = "bilevo reproduce --runs 3 <b>";
 
@@ -88,15 +86,6 @@ fn names_are_harmless() {
     assert!(!html.contains("<script>alert"));
     assert!(!html.contains("<img"));
     assert_eq!(html.matches("</script>").count(), 2);
-}
-
-/// Seconds this thread has worked, so that a busy machine makes no difference; where the system
-/// does not tell, seconds on the wall.
-fn seconds() -> f64 {
-    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-    let schedule = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let worked = schedule.split_whitespace().next().and_then(|ns| ns.parse::<f64>().ok()).map(|ns| ns / 1e9);
-    worked.unwrap_or_else(|| START.elapsed().as_secs_f64())
 }
 
 #[test]
