@@ -86,6 +86,54 @@ fn a_process_left_in_the_background_does_not_hold_up_the_answer() {
     assert_eq!(values(&evaluate(spec, 1, &[1.0])), [Some(4.0)]);
 }
 
+/// A shell script that is started for every evaluation, with y as `$1`.
+fn script_once(text: &str) -> ProgramSpec {
+    once(&["sh", "-c", text, "sh", "{y}"], Once::default())
+}
+
+#[test]
+fn a_failure_is_that_of_one_evaluation() {
+    let ways = ["exit 3", "kill -9 $$", "echo garbage", "exec sleep 1000", "printf ''", "exec >&-"];
+    for way in ways {
+        let mut spec = script_once(&format!("if [ $1 = 2.0 ]; then {way}; else echo $1; fi"));
+        spec.timeout = Duration::from_secs(2);
+        assert_eq!(values(&evaluate(spec, 1, &[1.0, 2.0, 3.0])), [Some(1.0), None, Some(3.0)], "{way}");
+    }
+}
+
+#[test]
+fn an_answer_that_is_printed_twice_is_one_answer() {
+    assert_eq!(values(&evaluate(script_once("echo $1; echo $1"), 1, &[1.0, 2.0])), [Some(1.0), Some(2.0)]);
+}
+
+#[test]
+fn answers_that_take_different_times_keep_their_order() {
+    // The first answers when the last has.
+    let text = "if [ $1 = 1.0 ]; then until [ -e go ]; do :; done; fi; if [ $1 = 3.0 ]; then : > go; fi; echo $1";
+    let folder = tempfile::tempdir().unwrap();
+    let mut last_first = script_once(text);
+    last_first.folder = folder.path().into();
+    assert_eq!(values(&evaluate(last_first, 3, &[1.0, 2.0, 3.0])), [Some(1.0), Some(2.0), Some(3.0)]);
+}
+
+#[test]
+fn a_flood_on_stderr_harms_nobody() {
+    let flood = script_once("head -c 5000000 /dev/zero | tr '\\0' 'x' >&2; echo $1");
+    assert_eq!(values(&evaluate(flood, 1, &[1.0, 2.0])), [Some(1.0), Some(2.0)]);
+    let mut endless = script_once("yes flood >&2");
+    (endless.timeout, endless.start_timeout) = (Duration::from_millis(200), Duration::ZERO);
+    let (kind, text) = message(endless);
+    assert_eq!(kind, FailureKind::Timeout);
+    assert!(text.ends_with("| flood") && text.len() < 10_000, "{} bytes", text.len());
+}
+
+#[test]
+fn a_program_that_eats_memory_meets_its_limit() {
+    let mut spec = script_once("line=x; while [ $1 = 2.0 ]; do line=$line$line; done; echo $1");
+    spec.memory = Some(200 << 20);
+    assert_eq!(values(&evaluate(spec, 1, &[1.0, 2.0, 3.0])), [Some(1.0), None, Some(3.0)]);
+}
+
 #[test]
 fn mistakes_in_the_description_are_found_before_anything_runs() {
     let refused = |spec| Program::new(spec, 1).unwrap_err().to_string();

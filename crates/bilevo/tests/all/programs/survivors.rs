@@ -1,11 +1,13 @@
 //! No process outlives the evaluator or the run, whatever it has started and however the run ends.
 
-use super::{VALUE, answering, ask, script, values};
+use super::{VALUE, answering, ask, command, script, values};
+use bilevo::problems::program::{Commands, Mode, Once, ProgramSpec};
 use bilevo::program::Program;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use std::io::{BufRead, BufReader};
 use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -83,13 +85,71 @@ fn what_a_program_has_started_ends_when_it_ends_itself() {
 /// Set for the process that stands in for a run.
 const WAITS: &str = "BILEVO_TEST_RUN_THAT_WAITS";
 
+/// A program that is started for each evaluation, writes its process number and that of one it has
+/// left in the background into a pipe, and never answers.
+fn hanging_once(pipe: &Path) -> ProgramSpec {
+    let text = format!("{} echo \"[$!,$$]\" > {}; exec sleep 1000", BACKGROUND[1], pipe.display());
+    let mut spec = script("");
+    spec.commands = Commands::Both(command(&["sh", "-c", &text], Mode::Once(Once::default())));
+    spec
+}
+
+/// A pipe in a folder.
+fn pipe_in(folder: &Path) -> PathBuf {
+    let pipe = folder.join("started");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    pipe
+}
+
+/// The processes whose numbers come through a pipe.
+fn told(pipe: &Path) -> Vec<Alive> {
+    let numbers: Vec<f64> = serde_json::from_str(&std::fs::read_to_string(pipe).unwrap()).unwrap();
+    assert_eq!(numbers.len(), 2);
+    numbers.into_iter().map(Alive::new).collect()
+}
+
+#[test]
+fn what_was_started_for_one_evaluation_ends_when_its_time_is_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = pipe_in(folder.path());
+    let mut spec = hanging_once(&pipe);
+    spec.timeout = Duration::from_secs(1);
+    let waiting = std::thread::spawn(move || values(&ask(&mut Program::new(spec, 1).unwrap(), &[1.0]).unwrap()));
+    let processes = told(&pipe);
+    assert_eq!(waiting.join().unwrap(), [None]);
+    assert!(processes.iter().all(Alive::ends));
+}
+
+#[test]
+fn what_was_started_for_one_evaluation_ends_with_a_run_that_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = pipe_in(folder.path());
+    for signal in [Signal::KILL, Signal::TERM, Signal::INT] {
+        let mut run = stand_in(pipe.to_str().unwrap()).stdout(Stdio::null()).spawn().unwrap();
+        let processes = told(&pipe);
+        kill_process(Pid::from_child(&run), signal).unwrap();
+        run.wait().unwrap();
+        assert!(processes.iter().all(Alive::ends), "{signal:?}");
+    }
+}
+
+/// This test program, doing what `run_that_waits` says.
+fn stand_in(how: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "programs::survivors::run_that_waits", "--ignored", "--nocapture"]).env(WAITS, how);
+    command
+}
+
 /// Stands in for a run: starts a program, prints its process number and that of one it has left in
-/// the background, and waits for an answer that never comes.
+/// the background, and waits for an answer that never comes. If a pipe is named, the program is one
+/// for each evaluation and tells its numbers there.
 #[test]
 #[ignore = "started by the tests below"]
 #[allow(clippy::print_stdout)] // read by them
 fn run_that_waits() {
-    if std::env::var_os(WAITS).is_none() {
+    let Some(how) = std::env::var_os(WAITS) else { return };
+    if how != "lines" {
+        let _ = ask(&mut Program::new(hanging_once(Path::new(&how)), 1).unwrap(), &[1.0]);
         return;
     }
     let text = format!(
@@ -106,12 +166,7 @@ fn run_that_waits() {
 #[test]
 fn nothing_survives_when_the_run_is_killed() {
     for signal in [Signal::KILL, Signal::TERM, Signal::INT] {
-        let mut run = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "programs::survivors::run_that_waits", "--ignored", "--nocapture"])
-            .env(WAITS, "1")
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut run = stand_in("lines").stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(run.stdout.take().unwrap()).lines();
         let line = lines.map(Result::unwrap).find(|line| line.contains("started ")).unwrap();
         let numbers: Vec<f64> = serde_json::from_str(line.split("started ").nth(1).unwrap()).unwrap();
