@@ -52,7 +52,7 @@ impl Expression {
         let mut scope = Scope::default();
         for (slot, name) in names.iter().enumerate() {
             if let Some(reason) = scope.refuse(name) {
-                return Err(ExpressionError::new(0..0, reason));
+                return Err(ExpressionError::new(0..0, reason).hint("choose another name"));
             }
             let symbol = Symbol::Slots { first: slot as u32, shape: Shape::Scalar, defined: 1 };
             scope.symbols.insert((*name).into(), symbol);

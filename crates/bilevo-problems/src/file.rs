@@ -291,7 +291,7 @@ fn problem_name(reader: &mut Reader, field: Option<&Field>) -> String {
     const MAX_NAME: usize = 100;
     let stem = || PathBuf::from(&reader.document.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let Some(field) = field else { return stem().unwrap_or_else(|| "problem".into()) };
-    let Some(name) = reader.text(field, "") else { return String::new() };
+    let Some(name) = reader.text(field, "a name is one line of text") else { return String::new() };
     if name.trim().is_empty() || name.len() > MAX_NAME || name.chars().any(char::is_control) {
         reader.error(field, "this cannot be a name", format!("one line of 1 to {MAX_NAME} characters"));
     }
@@ -311,7 +311,7 @@ fn general(reader: &mut Reader, top: &[Field], scope: &Scope, spec: &mut Problem
                 Some(_) => reader.error(field, "the tolerance is negative", "equations hold within it; 1e-6 is usual"),
                 None => {}
             },
-            "lower_constraints" => match reader.text(field, "") {
+            "lower_constraints" => match reader.text(field, "leave it out, or write \"shared\"") {
                 Some("added") => spec.lower_constraints = LowerConstraints::Added,
                 Some("shared") => spec.lower_constraints = LowerConstraints::Shared,
                 Some(_) => reader.error(
@@ -388,7 +388,11 @@ fn best_known(reader: &mut Reader, field: &Field, scope: &Scope, spec: &ProblemS
         };
         let values = list.iter().map(|one| reader.known(one, scope, &[])).collect::<Option<Vec<_>>>()?;
         if values.len() != dim && dim > 0 {
-            reader.error(field, format!("{} numbers for {dim} variables", values.len()), "");
+            reader.error(
+                field,
+                format!("{} numbers for {dim} variables", values.len()),
+                "one number for each variable, in the order of the file",
+            );
         }
         Some(values)
     };

@@ -92,7 +92,8 @@ impl<'a> Expander<'_, 'a> {
 
     fn element(&mut self, name: &'a str, indices: &[Ast<'a>], span: &Range<usize>) -> Result<Node> {
         if self.indices.iter().any(|(index, _)| *index == name) {
-            return Err(ExpressionError::new(span.clone(), format!("`{name}` is an index here and has no elements")));
+            return Err(ExpressionError::new(span.clone(), format!("`{name}` is an index here and has no elements"))
+                .hint("choose another name for the index"));
         }
         let shape = self.symbol(name, span)?.shape();
         let limits = match shape {
@@ -139,7 +140,7 @@ impl<'a> Expander<'_, 'a> {
     fn call(&mut self, name: &'a str, arguments: &[Ast<'a>], span: &Range<usize>) -> Result<Node> {
         let wrong_count = |expected: &str| {
             let message = format!("`{name}` takes {expected}, not {}", arguments.len());
-            Err(ExpressionError::new(span.clone(), message))
+            Err(ExpressionError::new(span.clone(), message).hint("arguments stand in brackets, with commas in between"))
         };
         match (name, arguments) {
             ("if", [test, yes, no]) => {
@@ -199,7 +200,7 @@ impl<'a> Expander<'_, 'a> {
     fn size(&self, name: &str, arguments: &[Ast<'a>], span: &Range<usize>) -> Result<Node> {
         let [Ast { kind: Kind::Name(list), span: at }] = arguments else {
             let error = ExpressionError::new(span.clone(), format!("`{name}` takes the name of a vector or table"));
-            return Err(error);
+            return Err(error.hint(format!("write `{name}(y)`")));
         };
         let shape = self.symbol(list, at)?.shape();
         Ok(Node::Const(match (name, shape) {
@@ -276,7 +277,7 @@ impl<'a> Expander<'_, 'a> {
     /// First and last value of an index.
     pub(crate) fn range(&mut self, index: &Index<'a>) -> Result<(f64, f64)> {
         if let Some(reason) = Scope::default().refuse(index.name) {
-            return Err(ExpressionError::new(index.span.clone(), reason));
+            return Err(ExpressionError::new(index.span.clone(), reason).hint("choose another name for the index"));
         }
         if self.scope.symbols.contains_key(index.name) || self.indices.iter().any(|(name, _)| *name == index.name) {
             let error = ExpressionError::new(index.span.clone(), format!("`{}` has a meaning already", index.name));
@@ -286,7 +287,8 @@ impl<'a> Expander<'_, 'a> {
         for (end, ast) in ends.iter_mut().zip([&index.first, &index.last]) {
             *end = self.known(ast, "the range of a loop")?;
             if end.fract() != 0.0 || !end.is_finite() || end.abs() > 1e15 {
-                return Err(ExpressionError::new(ast.span.clone(), format!("a loop needs whole numbers, not {end}")));
+                let message = format!("a loop needs whole numbers, not {}", plain(*end));
+                return Err(ExpressionError::new(ast.span.clone(), message).hint("write `i in 1..n`, with a whole n"));
             }
         }
         let span = index.first.span.start..index.last.span.end;
@@ -333,7 +335,9 @@ fn wrong_comparison(comparison: Comparison, ast: &Ast) -> ExpressionError {
             let error = ExpressionError::new(ast.span.clone(), "a constraint cannot be strict");
             error.hint("write `<=` or `>=`; the border belongs to what is allowed")
         }
-        Comparison::NotEqual => ExpressionError::new(ast.span.clone(), "`!=` cannot be a constraint"),
+        Comparison::NotEqual => {
+            ExpressionError::new(ast.span.clone(), "`!=` cannot be a constraint").hint("write `<=`, `>=` or `==`")
+        }
         _ => {
             let error = ExpressionError::new(ast.span.clone(), "`==` cannot be part of a double-sided constraint");
             error.hint("write two constraints")
@@ -362,9 +366,15 @@ fn reduced(reduction: Reduction, values: Vec<Node>, span: &Range<usize>) -> Resu
         Reduction::Max => larger,
     };
     if values.is_empty() {
-        return Err(ExpressionError::new(span.clone(), "the smallest or largest of nothing"));
+        return Err(ExpressionError::new(span.clone(), "the smallest or largest of nothing")
+            .hint("the loop needs at least one round"));
     }
     Ok(Node::fold(fold, values))
+}
+
+/// A number without its last two hundred digits.
+fn plain(number: f64) -> String {
+    if number.abs() < 1e15 { format!("{number}") } else { format!("{number:e}") }
 }
 
 fn counted(indices: usize) -> String {

@@ -152,7 +152,8 @@ impl<'a> Lexer<'a> {
         let text = &self.text[span.clone()];
         match text.parse::<f64>() {
             Ok(number) if number.is_finite() => Ok((Token::Number(number), span)),
-            _ => Err(ExpressionError::new(span, format!("`{text}` is not a number that fits in 64 bits"))),
+            _ => Err(ExpressionError::new(span, format!("`{text}` is not a number that fits in 64 bits"))
+                .hint("numbers reach from 1e-308 to 1e308")),
         }
     }
 }

@@ -194,7 +194,7 @@ impl<'a> Parser<'a> {
             }
             _ => {
                 let error = ExpressionError::new(span, format!("a number, a name or `(` is missing before {found}"));
-                return Err(error);
+                return Err(error.hint("every operator needs something on both sides"));
             }
         };
         Ok(Ast { kind, span: self.since(span.start) })
@@ -314,7 +314,7 @@ impl<'a> Parser<'a> {
         Err(match self.lexer.peek() {
             Token::Name(_) | Token::Number(_) | Token::Sign("(") => error.hint("products need `*`, as in `2*x`"),
             Token::Sign("=") => error.hint("equality is written with `==`"),
-            _ => error,
+            _ => error.hint(format!("is `{end}` missing before it?")),
         })
     }
 }

@@ -132,6 +132,8 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
 pub(crate) struct Allowance {
     pub(crate) left: u64,
     whole: u64,
+    /// Whether its end has been told: what comes after it fails for the same reason.
+    told: bool,
 }
 
 /// Parts of expressions that may be looked at while loops are written out, for a whole problem.
@@ -140,7 +142,7 @@ pub(crate) const MAX_OPERATIONS: u64 = 1_000_000;
 
 impl Default for Allowance {
     fn default() -> Self {
-        Allowance { left: MAX_OPERATIONS, whole: MAX_OPERATIONS }
+        Allowance { left: MAX_OPERATIONS, whole: MAX_OPERATIONS, told: false }
     }
 }
 
@@ -157,13 +159,15 @@ impl Allowance {
     }
 
     /// Whether `count` rounds of a loop can be afforded at all.
-    pub(crate) fn afford(&self, count: f64, span: &Range<usize>) -> Result<()> {
+    pub(crate) fn afford(&mut self, count: f64, span: &Range<usize>) -> Result<()> {
         if count <= self.left as f64 { Ok(()) } else { Err(self.exhausted(span)) }
     }
 
-    fn exhausted(&self, span: &Range<usize>) -> ExpressionError {
+    fn exhausted(&mut self, span: &Range<usize>) -> ExpressionError {
+        let follows = std::mem::replace(&mut self.told, true) && self.left == 0;
         let message = format!("written out, the expressions have more than {} operations", self.whole);
-        ExpressionError::new(span.clone(), message)
-            .hint("every evaluation would compute them all; use shorter loops, or an external program")
+        let error = ExpressionError::new(span.clone(), message)
+            .hint("every evaluation would compute them all; use shorter loops, or an external program");
+        ExpressionError { follows, ..error }
     }
 }

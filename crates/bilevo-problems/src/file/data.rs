@@ -2,7 +2,7 @@
 //! be CSV files beside it.
 
 use super::diagnostic::{Document, Severity};
-use super::reader::{Field, Reader, plain_number};
+use super::reader::{Field, NOT_FINITE, Reader, plain_number};
 use crate::expression::ExpressionError;
 use crate::expression::ast::Loops;
 use crate::expression::expand::Expander;
@@ -64,10 +64,8 @@ fn computed(reader: &mut Reader, field: &Field, text: &str, scope: &Scope) -> Op
         expander.rounds(&statement.loops, &mut |expander| {
             let value = expander.known(&statement.body, "a parameter")?;
             if !value.is_finite() {
-                return Err(ExpressionError::new(
-                    statement.body.span.clone(),
-                    format!("this is {value}, not a finite number"),
-                ));
+                let message = format!("this is {value}, not a finite number");
+                return Err(ExpressionError::new(statement.body.span.clone(), message).hint(NOT_FINITE));
             }
             values.push(value);
             Ok(())
@@ -80,7 +78,8 @@ fn computed(reader: &mut Reader, field: &Field, text: &str, scope: &Scope) -> Op
 /// The shape that `for i in 1..n, j in 1..m` gives.
 pub(crate) fn loop_shape<'a>(expander: &mut Expander<'_, 'a>, loops: &Loops<'a>) -> Result<Shape, ExpressionError> {
     if let Some(filter) = &loops.filter {
-        return Err(ExpressionError::new(filter.span.clone(), "every element needs a value, so none can be left out"));
+        return Err(ExpressionError::new(filter.span.clone(), "every element needs a value, so none can be left out")
+            .hint("give the others a value by `if(condition, value, 0)`"));
     }
     let mut sizes = Vec::new();
     for index in &loops.indices {
@@ -98,7 +97,8 @@ pub(crate) fn loop_shape<'a>(expander: &mut Expander<'_, 'a>, loops: &Loops<'a>)
         [rows, columns] => Ok(Shape::Matrix(rows, columns)),
         _ => {
             let span = loops.indices.last().map(|index| index.span.clone()).unwrap_or_default();
-            Err(ExpressionError::new(span, "no more than two indices"))
+            Err(ExpressionError::new(span, "no more than two indices")
+                .hint("write the table as a list of smaller ones"))
         }
     }
 }
@@ -107,7 +107,7 @@ pub(crate) fn loop_shape<'a>(expander: &mut Expander<'_, 'a>, loops: &Loops<'a>)
 fn list(reader: &mut Reader, field: &Field, scope: &Scope) -> Option<Table> {
     let array = field.value.as_array()?;
     if array.is_empty() {
-        reader.error(field, "the list is empty", "");
+        reader.error(field, "the list is empty", "put at least one number into it");
         return None;
     }
     let rows = array.iter().all(|row| matches!(row.get_ref(), DeValue::Array(_)));
@@ -122,11 +122,15 @@ fn list(reader: &mut Reader, field: &Field, scope: &Scope) -> Option<Table> {
     }
     let columns = rows[0].value.as_array().map_or(0, |row| row.len());
     if let Some(other) = rows.iter().find(|row| row.value.as_array().is_none_or(|row| row.len() != columns)) {
-        reader.error(other, format!("the rows differ in length: the first has {columns} numbers"), "");
+        reader.error(
+            other,
+            format!("the rows differ in length: the first has {columns} numbers"),
+            "every row needs as many",
+        );
         return None;
     }
     if columns == 0 {
-        reader.error(field, "the rows are empty", "");
+        reader.error(field, "the rows are empty", "put numbers into them");
         return None;
     }
     Some(table_of(Shape::Matrix(rows.len(), columns), values))
@@ -182,7 +186,7 @@ fn columns(reader: &mut Reader, entry: &Field, scope: &mut Scope) {
     let mut rows: Option<usize> = None;
     for column in reader.table(entry, "").unwrap_or_default() {
         if !column.value.is_array() {
-            reader.expected(&column, "a list of numbers", "");
+            reader.expected(&column, "a list of numbers", "write a column as in `from = [1, 2, 3]`");
             continue;
         }
         if let Some(reason) = Scope::default().refuse(&column.key) {
@@ -195,7 +199,11 @@ fn columns(reader: &mut Reader, entry: &Field, scope: &mut Scope) {
         };
         if *rows.get_or_insert(table.values.len()) != table.values.len() {
             let expected = rows.unwrap_or_default();
-            reader.error(&column, format!("the columns differ in length: the first has {expected} numbers"), "");
+            reader.error(
+                &column,
+                format!("the columns differ in length: the first has {expected} numbers"),
+                "every column needs as many",
+            );
         }
         scope.symbols.insert(format!("{}.{}", entry.key, column.key), Symbol::Data(table));
     }
@@ -209,7 +217,11 @@ fn csv(reader: &mut Reader, entry: &Field, path: &str, text: String, scope: &mut
             scope.broken.insert(entry.key.clone());
             match error {
                 CsvError::At(diagnostic) => reader.remarks.push(*diagnostic),
-                CsvError::Whole(reason) => reader.error(entry, format!("`{path}`: {reason}"), ""),
+                CsvError::Whole(reason) => reader.error(
+                    entry,
+                    format!("`{path}`: {reason}"),
+                    "a table is a CSV file of numbers beside this file",
+                ),
             }
         }
         Ok(csv) => {
@@ -271,7 +283,13 @@ fn read_csv(path: &str, text: String) -> Result<Csv, CsvError> {
         for word in &record {
             match word.parse::<f64>() {
                 Ok(value) if value.is_finite() => csv.values.push(value),
-                _ => return Err(at(&record, format!("`{word}` is not a finite number"), "")),
+                _ => {
+                    return Err(at(
+                        &record,
+                        format!("`{word}` is not a finite number"),
+                        "words may stand in the first line only, as names of the columns",
+                    ));
+                }
             }
         }
         if csv.values.len() > MAX_NUMBERS {

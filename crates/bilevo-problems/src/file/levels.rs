@@ -121,7 +121,9 @@ fn define(
     let shape = loop_shape(&mut expander, &statement.loops)?;
     if shape.len() > MAX_DEFINITIONS - all.len() {
         let message = format!("more than {MAX_DEFINITIONS} elements of definitions");
-        return Err(ExpressionError::new(statement.body.span, message));
+        return Err(
+            ExpressionError::new(statement.body.span, message).hint("use shorter loops, or an external program")
+        );
     }
     // Which indices each element has; found first, because elements change the scope.
     let mut rounds = Vec::with_capacity(shape.len());
@@ -208,7 +210,8 @@ fn constraint(reader: &mut Reader, level: Level, field: &Field, scope: &Scope, a
             }
             if all.inequalities.len() + all.equalities.len() > MAX_CONSTRAINTS {
                 let message = format!("more than {MAX_CONSTRAINTS} constraints at the {level} level");
-                return Err(ExpressionError::new(statement.body.span.clone(), message));
+                let hint = "use shorter loops, or an external program";
+                return Err(ExpressionError::new(statement.body.span.clone(), message).hint(hint));
             }
             Ok(())
         })

@@ -71,7 +71,9 @@ pub(crate) fn program(
         && let Err(error) = program.check()
     {
         let message = error.to_string();
-        let (message, hint) = message.split_once("\nhint: ").unwrap_or((&message, ""));
+        let (message, hint) = message
+            .split_once("\nhint: ")
+            .unwrap_or((&message, "the guide's page on external programs has an example"));
         let field = find(top, "command").unwrap_or(upper.0);
         reader.key_error(field, message, hint);
         return None;
@@ -117,7 +119,8 @@ fn command(reader: &mut Reader, top: &[Field], level: Option<(Level, &Field, &[F
     let mut environment = BTreeMap::new();
     if let Some(field) = find("environment") {
         for field in reader.table(field, "environment = { NAME = \"value\" }")? {
-            environment.insert(field.key.clone(), reader.text(&field, "")?.to_string());
+            environment
+                .insert(field.key.clone(), reader.text(&field, "what the environment holds is text")?.to_string());
         }
     }
     let mode = match (find("once"), find("batch")) {

@@ -10,6 +10,9 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+/// What often lies behind a number that is none.
+pub(crate) const NOT_FINITE: &str = "is something divided by zero, or a root or logarithm taken of too small a number?";
+
 /// More remarks than this help nobody.
 const MAX_REMARKS: usize = 20;
 
@@ -163,7 +166,7 @@ impl<'r> Reader<'r> {
     pub(crate) fn boolean(&mut self, field: &Field) -> Option<bool> {
         let value = field.value.as_bool();
         if value.is_none() {
-            self.expected(field, "true or false", "");
+            self.expected(field, "true or false", "write it without quotes");
         }
         value
     }
@@ -174,7 +177,7 @@ impl<'r> Reader<'r> {
         match value {
             Some(number) if number.is_finite() => return value,
             Some(_) => self.error(field, "the number is not finite", "write a finite number"),
-            None => self.expected(field, "a number", ""),
+            None => self.expected(field, "a number", "write a number, or an expression in quotes"),
         }
         None
     }
@@ -187,7 +190,11 @@ impl<'r> Reader<'r> {
         if number.fract() == 0.0 && number >= least as f64 && number <= MOST {
             return Some(number as u64);
         }
-        self.error(field, format!("{number} is not a whole number from {least} on"), "");
+        self.error(
+            field,
+            format!("{number} is not a whole number from {least} on"),
+            "write one without a point or quotes",
+        );
         None
     }
 
@@ -201,7 +208,7 @@ impl<'r> Reader<'r> {
         match computed {
             Ok(value) if value.is_finite() => Some(value),
             Ok(value) => {
-                self.error(field, format!("this is {value}, not a finite number"), "");
+                self.error(field, format!("this is {value}, not a finite number"), NOT_FINITE);
                 None
             }
             Err(error) => {

@@ -7,6 +7,9 @@ use crate::expression::scope::{Scope, Shape, Symbol};
 use bilevo_core::problem::{Level, MAX_DIM};
 use toml::de::DeValue;
 
+/// What to do about too many variables.
+const MANY: &str = "describe the decision by fewer numbers, as by the parameters of a curve";
+
 /// The variables of a level, in the order of the file.
 #[derive(Default)]
 pub(crate) struct Variables {
@@ -34,7 +37,7 @@ pub(crate) fn variables(reader: &mut Reader, field: &Field, level: Level, scope:
             continue;
         };
         if all.names.len() > MAX_DIM {
-            reader.key_error(&variable, format!("more than {MAX_DIM} variables at the {level} level"), "");
+            reader.key_error(&variable, format!("more than {MAX_DIM} variables at the {level} level"), MANY);
             return all;
         }
         let first = (slot + before) as u32;
@@ -57,7 +60,7 @@ fn declare(reader: &mut Reader, variable: &Field, scope: &Scope, all: &mut Varia
         }
     };
     if shape.len() > MAX_DIM {
-        reader.error(variable, format!("more than {MAX_DIM} variables at one level"), "");
+        reader.error(variable, format!("more than {MAX_DIM} variables at one level"), MANY);
         return None;
     }
     let columns = if let Shape::Matrix(_, columns) = shape { columns } else { 1 };
@@ -114,7 +117,11 @@ fn vector<'d>(reader: &mut Reader, variable: &Field<'d>, scope: &Scope) -> Optio
         if value.fract() == 0.0 && (1.0..=MAX_DIM as f64).contains(&value) {
             return Some(value as usize);
         }
-        reader.error(field, format!("{value} is not a whole number from 1 to {MAX_DIM}"), "");
+        reader.error(
+            field,
+            format!("{value} is not a whole number from 1 to {MAX_DIM}"),
+            "a size is a number, or an expression of parameters",
+        );
         None
     };
     let shape = match size.elements() {

@@ -195,7 +195,7 @@ fn mistakes_in_csv_files_are_shown_there() {
     };
     assert_eq!(
         refusal("from,to,time\n1,2,0.5\n2,x,1\n"),
-        "roads.csv:3:1: `x` is not a finite number\n 3 | 2,x,1\n   | ^^^^^"
+        "roads.csv:3:1: `x` is not a finite number\n 3 | 2,x,1\n   | ^^^^^\nhint: words may stand in the first line only, as names of the columns"
     );
     assert!(refusal("from,to,time\n1,2\n").starts_with("roads.csv:2:1: 2 values in a table of 3 columns"));
     assert!(refusal("a,b b,c\n1,2,3\n").starts_with("roads.csv:1:1: `b b` cannot be a name"));

@@ -153,6 +153,7 @@ fn survives(text: &str) -> bool {
             assert!(!error.diagnostics.is_empty() && error.diagnostics.len() <= 20, "{text}");
             for remark in &error.diagnostics {
                 assert!(remark.line >= 1 && remark.column >= 1 && !remark.message.is_empty(), "{remark}");
+                assert!(remark.hint.as_ref().is_some_and(|hint| !hint.is_empty()), "no way out: {remark}");
                 let lines = text.lines().count().max(1) + 1;
                 assert!(remark.file != "fuzz.toml" || remark.line <= lines, "{remark}\n{text}");
             }

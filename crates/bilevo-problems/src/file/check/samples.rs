@@ -278,7 +278,11 @@ fn known_points(probe: &mut Probe, remarks: &mut Remarks) {
         let Some((x, y)) = &point.at else { continue };
         let inside = |spec: &LevelSpec, v: &[f64]| v.iter().zip(&spec.bounds).all(|(v, (l, h))| l <= v && v <= h);
         if !inside(&problem.spec().upper, x) || !inside(&problem.spec().lower, y) {
-            remarks.warn(Part::Known(number), "the known optimum lies outside the boxes", "");
+            remarks.warn(
+                Part::Known(number),
+                "the known optimum lies outside the boxes",
+                "correct the point, or make the boxes larger",
+            );
         }
         let stated = [(Level::Upper, Some(point.best.upper)), (Level::Lower, point.best.lower)];
         for (level, stated) in stated {
@@ -292,7 +296,7 @@ fn known_points(probe: &mut Probe, remarks: &mut Remarks) {
             let violation = probe.spec.violation(level, &seen.constraints);
             if violation > TOLERANCE {
                 let message = format!("the known optimum misses the {level} constraints by {violation:.4}");
-                remarks.warn(Part::Known(number), message, "");
+                remarks.warn(Part::Known(number), message, "correct the point or the constraints");
             }
         }
     }

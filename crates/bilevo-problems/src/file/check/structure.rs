@@ -45,7 +45,11 @@ fn influence(problem: &ExpressionProblem, remarks: &mut Remarks) {
             "the follower's answer does not matter then; this is an ordinary optimisation problem",
         );
     } else if !problem.level(Level::Upper).objective.1.upper && !problem.level(Level::Upper).objective.1.lower {
-        remarks.warn(Part::Objective(Level::Upper), "the leader's objective is a constant", "");
+        remarks.warn(
+            Part::Objective(Level::Upper),
+            "the leader's objective is a constant",
+            "write what the leader wants",
+        );
     }
 }
 
