@@ -36,6 +36,11 @@ CHOSEN = ["smd1", "smd3", "smd5", "smd9", *(f"basblib/{name}" for name in BASBLI
 SMOOTH = [f"smd{number}" for number in range(1, 9)]
 #: What a unit of violation costs solvers that know no constraints.
 PENALTY = 1e3
+#: What the page says of columns that come from the store.
+EARLIER = (
+    " The columns of the other solvers come from an earlier call, on a machine with less to do (`--store`, "
+    "`--known-only`): compare evaluations, not seconds."
+)
 #: Starts of one lower search of the solver with several.
 STARTS = 5
 
@@ -394,7 +399,8 @@ def page(arguments: argparse.Namespace) -> str:
         "short of the optimum starts again elsewhere, bilevo with another seed. A run ends when F is within 1e-6 and f within 1e-4 of "
         "the known optimum (BASBLib: 1e-4 of each, relative above 1) and no constraint is violated by more than F may "
         f"differ, or after {arguments.budget:,} evaluations ({arguments.small_budget:,} on BASBLib, and for nested population methods). A cell holds median evaluations and processor "
-        "seconds of the solved runs, and how many were solved if not all.",
+        "seconds of the solved runs, and how many were solved if not all."
+        + (EARLIER if arguments.known_only else ""),
         "",
         "## Smooth followers",
         "",

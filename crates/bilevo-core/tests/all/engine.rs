@@ -3,7 +3,7 @@
 use crate::common::{answer, bytes, engine_of, finish, short, toy, toy_spec};
 use bilevo_core::config::{Config, ConfigError, Target};
 use bilevo_core::methods;
-use bilevo_core::problem::{BestKnown, Level};
+use bilevo_core::problem::{BestKnown, Level, LevelSpec, ProblemSpec};
 use bilevo_core::record::StopReason;
 use bilevo_core::{Ask, Engine, Replies};
 
@@ -170,4 +170,18 @@ fn a_generation_in_words_says_what_the_settings_decide() {
         let words = Config::named(method).unwrap().steps().join("\n");
         assert!(words.contains(said), "{method}: {words}");
     }
+}
+
+/// A descent looks at the follower's answers to one decision, a population at those to many.
+#[test]
+fn beyond_forty_variables_the_default_method_begins_with_a_population() {
+    let descends = |upper: usize, lower: usize| {
+        let level = |dim| LevelSpec::boxed(vec![(-1.0, 1.0); dim]);
+        let spec = ProblemSpec::new("large", level(upper), level(lower));
+        let mut engine = Engine::new(spec, Config::named(methods::AUTO).unwrap(), 1).unwrap();
+        let Ask::Evaluate(batch) = engine.ask() else { panic!("nothing to do") };
+        (1..batch.len()).all(|i| batch.x(i) == batch.x(0))
+    };
+    assert!(descends(2, 3) && descends(20, 20));
+    assert!(!descends(20, 21) && !descends(21, 20));
 }
