@@ -23,7 +23,7 @@
 //! ```
 //!
 //! Reading happens in the order in which names may depend on one another: `data` (`[parameters]`
-//! and `[data]`), `variables`, then `levels` (`[definitions]`, objectives and constraints) or
+//! and `[data]`, in the order of the file), `variables`, then `levels` (`[definitions]`, objectives and constraints) or
 //! `program`. Every mistake becomes a [`Diagnostic`] with its place; as many as possible are
 //! collected before reading gives up.
 
@@ -208,11 +208,13 @@ fn document_fields(reader: &mut Reader, table: &DeTable, load: data::Load) -> Op
         reader.unknown_keys(fields, if is_program { &program::LEVEL_KEYS } else { &EXPRESSION_LEVEL });
     }
     let mut scope = Scope::default();
-    if let Some(field) = find("parameters") {
-        data::parameters(reader, field, &mut scope);
-    }
-    if let Some(field) = find("data") {
-        data::data(reader, field, &mut scope, load);
+    // Each may use what stands above it.
+    for field in &top {
+        match field.key.as_str() {
+            "parameters" => data::parameters(reader, field, &mut scope),
+            "data" => data::data(reader, field, &mut scope, load),
+            _ => {}
+        }
     }
     let upper_variables = level_variables(reader, Level::Upper, upper, &upper_fields, &mut scope, 0);
     let slot = upper_variables.names.len();

@@ -132,3 +132,22 @@ fn a_program_that_cannot_be_started_is_an_error() {
     assert!(shown.contains("p.toml:1:1: command:") && shown.contains("no-such-program"), "{shown}");
     assert!(shown.ends_with("p.toml: 1 error, 0 warnings\n"), "{shown}");
 }
+
+#[test]
+fn a_program_in_a_folder_of_its_evaluation_finds_its_way_home() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("factor"), "2").unwrap();
+    let script = folder.path().join("plant.sh");
+    std::fs::write(&script, "#!/bin/sh\necho $(cat $1/factor) > report\n").unwrap();
+    assert!(Command::new("chmod").arg("+x").arg(&script).status().unwrap().success());
+    for command in [r#"["sh", "{home}/plant.sh", "{home}"]"#, r#"["./plant.sh", "{home}"]"#] {
+        let file = format!(
+            "command = {command}\n[once]\noutput = \"report\"\nown_folder = true\n\
+             [upper]\nvariables = {{ x = [0, 1] }}\n[lower]\nvariables = {{ y = [0, 1] }}\n"
+        );
+        std::fs::write(folder.path().join("p.toml"), file).unwrap();
+        let output = bilevo(folder.path(), &["eval", "p.toml", "--x", "0", "--y", "0", "--format", "json"]);
+        assert!(text(&output.stdout).contains("2"), "{command}: {}", text(&output.stderr));
+        assert_eq!(code(&output), 0, "{command}: {}", text(&output.stderr));
+    }
+}

@@ -157,6 +157,12 @@ impl<'a> Expander<'_, 'a> {
                 return self.reduce_all(name, vector, span);
             }
             ("sum" | "prod", _) => {
+                if let [Ast { kind: Kind::Name(list), span: at }] = arguments
+                    && self.indices.iter().all(|(index, _)| index != list)
+                {
+                    // Not known, or declared wrongly, which has been told.
+                    self.symbol(list, at)?;
+                }
                 let error =
                     ExpressionError::new(span.clone(), format!("`{name}` needs a loop or the name of a vector"));
                 return Err(error.hint(format!("`{name}(i in 1..3, y[i])` or `{name}(y)`")));

@@ -181,9 +181,10 @@ pub(crate) fn data(reader: &mut Reader, field: &Field, scope: &mut Scope, load: 
     }
 }
 
-/// Columns written out in the file.
+/// Columns written out in the file: `name.column[i]`, and `name[i,j]` as from a CSV file.
 fn columns(reader: &mut Reader, entry: &Field, scope: &mut Scope) {
     let mut rows: Option<usize> = None;
+    let mut all = Vec::new();
     for column in reader.table(entry, "").unwrap_or_default() {
         if !column.value.is_array() {
             reader.expected(&column, "a list of numbers", "write a column as in `from = [1, 2, 3]`");
@@ -205,8 +206,14 @@ fn columns(reader: &mut Reader, entry: &Field, scope: &mut Scope) {
                 "every column needs as many",
             );
         }
+        all.push(table.values.clone());
         scope.symbols.insert(format!("{}.{}", entry.key, column.key), Symbol::Data(table));
     }
+    let rows = rows.unwrap_or_default();
+    let values = (0..rows).flat_map(|row| all.iter().filter_map(move |column| column.get(row).copied())).collect();
+    let shape = if all.len() == 1 { Shape::Vector(rows) } else { Shape::Matrix(rows, all.len()) };
+    let sound = rows > 0 && all.iter().all(|column| column.len() == rows);
+    declare(scope, entry.key.clone(), sound.then(|| table_of(shape, values)));
 }
 
 /// A CSV file: with a line of column names it gives `name.column[i]`, and always `name[i,j]`, or

@@ -27,7 +27,8 @@ pub fn read(path: &Path) -> Result<ProblemFile, FileError> {
     };
     let mut file = parse(&name, &text, &mut |table| text_of(&folder.join(table), MAX_TABLE))?;
     if let ProblemFile::Program { spec, .. } = &mut file {
-        spec.folder = folder;
+        // The program may run elsewhere, in a folder of its evaluation.
+        spec.folder = std::path::absolute(&folder).unwrap_or(folder);
     }
     Ok(file)
 }

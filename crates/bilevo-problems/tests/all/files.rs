@@ -57,6 +57,21 @@ fn the_smallest_file() {
 }
 
 #[test]
+fn parameters_and_data_may_use_what_stands_above_them() {
+    let text = "[data]\nroads = { time = [1, 2, 3] }\n[parameters]\nn = \"rows(roads)\"\n\
+        [upper]\nminimize = \"x\"\nvariables = { x = [0, \"n\"] }\n\
+        [lower]\nminimize = \"sum(y)\"\nvariables = { y = { size = \"n\", bounds = [0, 1] } }\n";
+    assert_eq!(expressions(text).spec().lower.dim(), 3);
+    // A vector of unknown size is told once, where its size is wrong.
+    let refused = refusal(&text.replace("rows(roads)", "rows(road)"));
+    assert!(
+        refused.starts_with("test.toml:4:11: parameters.n: unknown name `road`; did you mean `roads`?"),
+        "{refused}"
+    );
+    assert_eq!(refused.matches("test.toml:").count(), 1, "{refused}");
+}
+
+#[test]
 fn a_file_may_say_which_of_equally_good_answers_counts() {
     assert_eq!(
         (expressions(TOLL).spec().position, expressions(TOLL).spec().position_tolerance),

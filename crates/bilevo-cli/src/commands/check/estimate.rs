@@ -38,7 +38,7 @@ impl Estimate {
                 let own = OWN_SECONDS * size.powf(OWN_GROWTH);
                 let each = own + UPPER_SHARE * upper + (1.0 - UPPER_SHARE) * lower;
                 let (low, high) = if spec.best_known.is_empty() { USUAL } else { USUAL_TO_TARGET };
-                let [low, high] = [low, high].map(|count| (count * size.sqrt()).round());
+                let [low, high] = [low, high].map(|count| one_digit(count * size.sqrt()));
                 Estimate {
                     method,
                     evaluations: (Some(low as u64), high as u64),
@@ -71,7 +71,17 @@ impl Estimate {
 }
 
 /// To one digit; more would be a pretence.
+fn one_digit(number: f64) -> f64 {
+    let digit = 10f64.powf(number.max(1e-9).log10().floor());
+    (number / digit).round() * digit
+}
+
+/// A time to one digit of its unit.
 fn rough(seconds: f64) -> String {
-    let digit = 10f64.powf(seconds.max(1e-9).log10().floor());
-    time((seconds / digit).round() * digit)
+    let unit = match seconds {
+        s if s < 120.0 => 1.0,
+        s if s < 7200.0 => 60.0,
+        _ => 3600.0,
+    };
+    time(one_digit(seconds / unit) * unit)
 }
