@@ -69,6 +69,21 @@ def test_an_external_program(tmp_path: Path) -> None:
     assert bilevo.problems.load(path).evaluate("lower", [3], [4]).value == 1.4
 
 
+def test_a_file_can_take_a_position_and_an_argument_another(tmp_path: Path) -> None:
+    path = tmp_path / "indifferent.toml"
+    path.write_text("""position = "pessimistic"
+[upper]
+minimize = "(x-2)^2 + (y1-x)^2 + x*y2"
+variables = { x = [0, 4] }
+[lower]
+minimize = "(y1-x)^2"
+variables = { y1 = [-10, 10], y2 = [-1, 1] }
+""")
+    worst = bilevo.minimize(path, seed=1)
+    assert worst.x[0] == pytest.approx(1.5, abs=0.02) and worst.audit is not None
+    assert bilevo.minimize(path, seed=1, position="optimistic").x[0] == pytest.approx(2.5, abs=0.02)
+
+
 def test_mistakes_in_a_file_are_shown(tmp_path: Path) -> None:
     path = tmp_path / "toll.toml"
     path.write_text(FILE.replace("t * y1", "t * y2"))
