@@ -124,10 +124,10 @@ impl Environment {
         Ok(())
     }
 
-    /// Installs packages or archives.
+    /// Installs packages or archives. Python compiles what it imports, which is a small part of them.
     pub(crate) fn install(&self, what: &[&str]) -> Result<(), String> {
         let mut command = self.python();
-        command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(what);
+        command.args(["-m", "pip", "install", "--no-compile", "--quiet", "--disable-pip-version-check"]).args(what);
         succeed(&mut command).map(|_| ())
     }
 }
