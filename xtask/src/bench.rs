@@ -85,7 +85,8 @@ struct Bench {
 
 impl Bench {
     fn build() -> Result<Bench, String> {
-        succeed(&mut cargo(&["build", "--quiet", "--profile", "dist", "--locked", "-p", "bilevo-bench"]))?;
+        let only = ["--package", "bilevo-bench", "--bin", "bilevo-bench"];
+        succeed(cargo(&["build", "--quiet", "--profile", "dist", "--locked"]).args(only))?;
         let this = std::env::current_exe().map_err(|e| e.to_string())?;
         let target = this.ancestors().nth(2).ok_or("no target folder above this program")?;
         let program = target.join("dist").join(format!("bilevo-bench{}", std::env::consts::EXE_SUFFIX));
