@@ -59,10 +59,11 @@ pub(crate) fn test() -> Outcome {
         Packages::There(environment) => environment,
         Packages::Absent(reason) => return Ok(Done::NotRun(reason.clone())),
     };
+    // Before the wheel: built for another interpreter, the module would have to be built once more.
+    crate::commands::build_program()?;
     let wheel = build(environment, &["--profile", "dev"])?;
     environment.install(&["--no-deps", "--force-reinstall", &wheel.to_string_lossy()])?;
     succeed(environment.python().args(["-m", "mypy"]))?;
-    crate::commands::build_program()?;
     let doctests = pytest(environment, &["--doctest-modules", "--pyargs", "bilevo"])?;
     let tests = pytest(environment, &[])?;
     let skipped =
