@@ -34,9 +34,11 @@ pub fn print(options: &Options, out: &mut impl Write) -> Result<()> {
 }
 
 /// Parts of the default method, and the setting that takes each away.
-const PARTS: [(&str, &str, &str); 9] = [
+const PARTS: [(&str, &str, &str); 11] = [
     ("lower model", "jq.model", "off"),
     ("descents", "jq.descent", "0"),
+    ("descents at the end", "jq.finish", "off"),
+    ("growth", "jq.growth", "0"),
     ("contrastive allocator", "allocator.kind", "all"),
     ("conditional start", "jq.start", "guess"),
     ("whole guess in turn", "jq.start", "expected"),

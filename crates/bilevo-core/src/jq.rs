@@ -52,10 +52,19 @@ const AGREEMENT: f64 = 1e-3;
 /// Descents before the first population, as long as they come to their end.
 const FIRST_DESCENTS: u64 = 2;
 
-/// Variables of both levels up to which there are descents. Their models cost the cube of the
-/// variables: 0.9 ms an evaluation at 20+20, as much as a population's at 40+40, where a descent's cost
-/// 12 ms.
-const LARGEST_DESCENT: usize = 40;
+/// Variables of both levels up to which a descent has as many evaluations for each, and up to which there
+/// are descents. Their models cost the cube of the variables: 0.9 ms an evaluation at 20+20, as much as a
+/// population's at 40+40, where a descent's cost 12 ms.
+const DESCENT_DIM: (usize, usize) = (5, 40);
+
+/// Descents from where a restart ended, at most.
+const FINISHES: usize = 2;
+
+/// Size of a descent that goes on with another answer, relative to that of the first one.
+const ANEW: f64 = 0.25;
+
+/// Size of a population relative to the first one, at most.
+const LARGEST: f64 = 2.0;
 
 /// Where a restart stands.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -87,6 +96,8 @@ pub struct JointQuadratic {
     /// Whether the present restart is one, and whether the latest one came to its end.
     descending: bool,
     descends: bool,
+    /// Evaluations of a descent; none for none.
+    descent_budget: u64,
     elite: Option<Solution>,
     /// Restarts that ended at the elite's value, and how many of them were populations.
     agreeing: (usize, usize),
@@ -97,6 +108,8 @@ pub struct JointQuadratic {
     judged: bool,
     /// Searches for answers the follower is indifferent between.
     ties: Ties,
+    /// Descents from where the present restart stands.
+    finishes: usize,
 }
 
 impl JointQuadratic {
@@ -115,8 +128,8 @@ impl JointQuadratic {
             origin: Origin::Anywhere,
             accuracy: 0.0,
         };
-        let descends = config.jq.descent > 0 && spec.dim() <= LARGEST_DESCENT;
-        let phase = if descends { descent(config, spec, streams, 1) } else { Phase::Search };
+        let budget = descent_budget(config, spec);
+        let phase = if budget > 0 { descent(budget, spec, streams, 1) } else { Phase::Search };
         JointQuadratic {
             knowledge: Knowledge::new(spec, population::EFFORT.0),
             population: Population::new(&start),
@@ -126,6 +139,7 @@ impl JointQuadratic {
             descents: u64::from(!matches!(phase, Phase::Search)),
             descending: !matches!(phase, Phase::Search),
             descends: false,
+            descent_budget: budget,
             phase,
             elite: None,
             agreeing: (0, 0),
@@ -133,6 +147,7 @@ impl JointQuadratic {
             wanted: Vec::new(),
             judged: false,
             ties: Ties::default(),
+            finishes: 0,
         }
     }
 
@@ -162,6 +177,10 @@ impl JointQuadratic {
                     let leant = self.ties.is_leaning() && self.population.ended();
                     if self.population.between_generations() && !open && !leant {
                         return;
+                    }
+                    if self.population.ended() && self.may_finish(1) {
+                        self.finish(run.spec, self.population.narrowed());
+                        continue;
                     }
                     let mut world = world(&self.config, &mut self.knowledge, run);
                     self.population.ask(&mut world, &mut self.wanted);
@@ -200,9 +219,17 @@ impl JointQuadratic {
             Phase::Descend(descent) => match self.descended(&descent, run.spec) {
                 // A descent that was cut short has nothing to show for itself.
                 Some(solution) if descent.converged() => {
-                    self.descends = true;
+                    self.descends |= self.descending;
                     self.population.incumbent = Some(solution.clone());
                     self.phase = Phase::Recheck(Box::new(self.second_look(solution)));
+                }
+                _ if self.finishes > 0 => {
+                    self.phase = match &self.population.incumbent {
+                        Some(incumbent) if self.descending => {
+                            Phase::Recheck(Box::new(self.second_look(incumbent.clone())))
+                        }
+                        _ => Phase::Search,
+                    };
                 }
                 reached => {
                     self.descends = false;
@@ -217,13 +244,18 @@ impl JointQuadratic {
                 None => self.restart(run),
             },
             Phase::Recheck(check) => {
-                let Recheck { solution, tied, exposed, .. } = *check;
+                let Recheck { solution, tied, exposed, moved, .. } = *check;
                 self.ties.seen |= tied;
                 self.rechecks.0 += 1;
                 self.rechecks.1 += u64::from(exposed);
                 self.knowledge.rivals.push(&solution.x, &solution.answer.y);
                 let known = vec![solution.answer.y.clone()];
                 self.population.incumbent = Some(solution);
+                // A descent cannot do with a follower that has several basins, but may go on in a better one.
+                self.descends &= !moved;
+                if moved && self.may_finish(FINISHES) {
+                    return self.finish(run.spec, ANEW);
+                }
                 let generation = self.population.generation();
                 match self.elite.take() {
                     Some(elite) => {
@@ -261,6 +293,9 @@ impl JointQuadratic {
         let Some(incumbent) = self.population.incumbent.take() else { return self.restart(run) };
         let (all, populations) = self.agreeing;
         let population = usize::from(!self.descending);
+        let disagrees = self.elite.as_ref().is_some_and(|elite| !incumbent.agrees(elite, AGREEMENT));
+        // Descents that end elsewhere end at the nearest of several optima.
+        self.descends &= !(self.descending && disagrees);
         self.agreeing = match &self.elite {
             Some(elite) if incumbent.agrees(elite, AGREEMENT) => (all + 1, populations + population),
             Some(elite) if incumbent.compare(elite).is_ge() => self.agreeing,
@@ -292,7 +327,8 @@ impl JointQuadratic {
         if self.descends && self.descents < self.restarts + FIRST_DESCENTS {
             self.descents += 1;
             self.descending = true;
-            self.phase = descent(&self.config, run.spec, run.streams, self.descents);
+            self.finishes = 0;
+            self.phase = descent(self.descent_budget, run.spec, run.streams, self.descents);
             return;
         }
         self.restart_at(run, Origin::Anywhere, 0.0);
@@ -300,12 +336,16 @@ impl JointQuadratic {
 
     /// A population.
     fn restart_at(&mut self, run: &RunView<'_>, origin: Origin<'_>, accuracy: f64) {
+        // Where a population did not end the run, a larger one may.
+        let before = if self.ties.is_leaning() { 0 } else { self.restarts - self.ties.populations() };
+        let size = self.size as f64 * (1.0 + self.config.jq.growth * before as f64).min(LARGEST);
         self.restarts += 1;
         self.descending = false;
+        self.finishes = 0;
         self.population = Population::new(&Start {
             spec: run.spec,
             config: &self.config,
-            size: self.size,
+            size: libm::round(size) as usize,
             streams: run.streams,
             restart: self.restarts,
             generation: self.population.generation() + 1,
@@ -314,6 +354,23 @@ impl JointQuadratic {
         });
         self.knowledge.effort = population::EFFORT.0;
         self.phase = Phase::Search;
+    }
+
+    /// Whether the incumbent is a fair start for one more of so many descents in this restart.
+    fn may_finish(&self, most: usize) -> bool {
+        let settled = self.population.incumbent.as_ref().is_some_and(|s| s.answer.settled && !s.upper.is_failed());
+        let wanted = self.config.jq.finish.is_on() && self.descent_budget > 0;
+        settled && wanted && self.finishes < most && !self.ties.is_leaning() && !self.ties.just
+    }
+
+    /// A descent from the incumbent, its first steps `size` times as long as usual.
+    fn finish(&mut self, spec: &ProblemSpec, size: f64) {
+        let Some(Solution { x, answer, .. }) = &self.population.incumbent else { return };
+        let start = [&x[..], &answer.y[..]].concat();
+        let budget = self.descent_budget / 2;
+        self.finishes += 1;
+        self.judged = false;
+        self.phase = Phase::Descend(Box::new(Descent::near(spec, &start, size.min(1.0), budget)));
     }
 
     /// The best solution: the rechecked elite, or the present incumbent if that is better.
@@ -330,12 +387,18 @@ impl JointQuadratic {
     }
 }
 
+/// Evaluations of a descent: where there are more variables, it takes more for each of them.
+fn descent_budget(config: &Config, spec: &ProblemSpec) -> u64 {
+    let dim = spec.dim();
+    if dim > DESCENT_DIM.1 { 0 } else { (config.jq.descent * dim * dim.max(DESCENT_DIM.0) / DESCENT_DIM.0) as u64 }
+}
+
 /// A descent from a random point.
-fn descent(config: &Config, spec: &ProblemSpec, streams: Streams, number: u64) -> Phase {
+fn descent(budget: u64, spec: &ProblemSpec, streams: Streams, number: u64) -> Phase {
     let mut stream = streams.open(Purpose::Start, 0, number);
     let mut uniform = |&(low, high): &(f64, f64)| low + (high - low) * stream.uniform();
     let start: Vec<f64> = spec.upper.bounds.iter().chain(&spec.lower.bounds).map(&mut uniform).collect();
-    Phase::Descend(Box::new(Descent::new(spec, &start, (config.jq.descent * spec.dim()) as u64)))
+    Phase::Descend(Box::new(Descent::new(spec, &start, budget)))
 }
 
 /// The surroundings of a population.
@@ -383,7 +446,8 @@ impl Scheme for JointQuadratic {
     fn close(&mut self, run: &mut RunView<'_>) -> Outlook {
         if let Phase::Descend(descent) = &self.phase {
             let reached = self.descended(descent, run.spec).filter(|s| !s.upper.is_failed());
-            let best = self.elite.iter().chain(&reached).min_by(|a, b| a.compare(b));
+            let incumbent = self.population.incumbent.as_ref().filter(|s| self.finishes > 0 && s.answer.settled);
+            let best = self.elite.iter().chain(&reached).chain(incumbent).min_by(|a, b| a.compare(b));
             *run.elite = best.map(Solution::as_solved);
             return Outlook { best: None, all_failed: best.is_none(), stop: None };
         }

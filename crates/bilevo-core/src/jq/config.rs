@@ -1,7 +1,7 @@
 //! Settings of the joint-quadratic method.
 
 use crate::engine::SchemeKind;
-use crate::settings::{choice, settings, whole, words};
+use crate::settings::{choice, number, settings, whole, words};
 
 choice! {
     /// Whether a part is used.
@@ -65,8 +65,14 @@ settings! {
     pub struct JqConfig in jq as "jq",
         if "scheme.kind = joint_quadratic" |c| c.scheme.kind == SchemeKind::JointQuadratic;
 
-    /// Evaluations for each variable that the descent before the populations may spend; 0 = none.
+    /// Evaluations for each variable that a descent may spend, with up to five variables; with twice as
+    /// many, twice as much, and beyond forty there are none; 0 = no descents.
     descent: usize = 80, |_| whole(0, 1_000_000);
+    /// A descent from where a population or a recheck ended makes the solution exact.
+    finish: Switch = Switch::On, |_| words(Switch::ALL);
+    /// By how much each population is larger than the one before, as a share of the first; none is more
+    /// than twice as large.
+    growth: f64 = 0.25, |_| number(0.0, 1.0);
     /// Followers are solved on the joint quadratic model; else by samples alone.
     model: Switch = Switch::On, |_| words(Switch::ALL);
     /// The minimiser of the leader's model joins every generation.

@@ -92,6 +92,11 @@ pub struct Incumbent {
 impl Descent {
     /// A descent from the point `start` = (x, y) that ends after at most `budget` evaluations.
     pub fn new(spec: &ProblemSpec, start: &[f64], budget: u64) -> Self {
+        Descent::near(spec, start, 1.0, budget)
+    }
+
+    /// A descent from a point that is nearly right: its first steps are `size` times as long as usual.
+    pub fn near(spec: &ProblemSpec, start: &[f64], size: f64, budget: u64) -> Self {
         let (m, n) = (spec.upper.dim(), spec.lower.dim());
         let bounds = spec.upper.bounds.iter().chain(&spec.lower.bounds);
         let unit: Vec<f64> = start.iter().zip(bounds).map(|(v, (l, h))| ((v - l) / (h - l)).clamp(0.0, 1.0)).collect();
@@ -99,7 +104,7 @@ impl Descent {
         let mut wanted = unit.clone();
         for i in 0..n {
             let mut point = unit.clone();
-            point[m + i] += if point[m + i] > 0.5 { -FIRST_RADIUS } else { FIRST_RADIUS };
+            point[m + i] += if point[m + i] > 0.5 { -size * FIRST_RADIUS } else { size * FIRST_RADIUS };
             wanted.extend(point);
         }
         let merit = |level: Level| Merit::new(spec.level(level).inequalities, spec.level(level).equalities);
@@ -109,15 +114,21 @@ impl Descent {
         let joint = Data::new(outputs(Level::Upper), [vec![LENGTH; m], vec![LONG; n]].concat());
         let along = Data::new(outputs(Level::Upper), vec![LENGTH; m]);
         let kinked = spec.lower.constraints() > 0;
-        let follower =
-            Follower::new(x.clone(), y.clone(), Vec::new(), FIRST_RADIUS, Leader::first_tolerance(), EFFORT.0);
+        let follower = Follower::new(
+            x.clone(),
+            y.clone(),
+            Vec::new(),
+            size * FIRST_RADIUS,
+            size * Leader::first_tolerance(),
+            EFFORT.0,
+        );
         Descent {
             upper_bounds: spec.upper.bounds.clone(),
             lower_bounds: spec.lower.bounds.clone(),
             budget,
             spent: 0,
             knowledge,
-            leader: Leader::new(merit(Level::Upper), along, joint, kinked),
+            leader: Leader::new(merit(Level::Upper), along, joint, kinked, size),
             follower,
             phase: Phase::Follow(Proposal::first(x, y)),
             wanted,

@@ -8,6 +8,7 @@
 
 mod closing;
 mod opening;
+mod verification;
 
 pub(crate) use closing::EFFORT;
 
@@ -26,19 +27,15 @@ use crate::config::Config;
 use crate::engine::Readings;
 use crate::problem::{Level, ProblemSpec};
 use crate::record::LowerSearches;
-use crate::rng::{Purpose, Stream, Streams};
+use crate::rng::{Purpose, Streams};
 use serde::{Deserialize, Serialize};
 
 /// Length of the last model step that settles an answer, in the first search and when verifying.
 const TOLERANCES: (f64, f64) = (0.1, 0.03);
 /// Gain of a sampled generation, relative to the first spread, that is none.
 const GAIN: f64 = 1e-3;
-/// Evaluations of a verification at most.
-const VERIFICATION: usize = 70;
 /// Longest axis below which any distribution has collapsed.
 const COLLAPSED: f64 = 1e-11;
-/// Range of the steps by which a random answer differs from the incumbent's, as shares of the box.
-const SCOUTS: (f64, f64) = (0.003, 0.3);
 
 /// What is being evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,6 +86,8 @@ struct Clock {
     /// When the incumbent last changed, and its merit then.
     progress: u64,
     merit: f64,
+    /// How often the incumbent turned out to be worse than it seemed.
+    corrections: u64,
 }
 
 /// Surroundings of a population that outlive it.
@@ -173,6 +172,7 @@ pub(crate) struct Population {
     clock: Clock,
     flat: usize,
     accuracy: f64,
+    first_reach: f64,
     /// Longest axis below which the distribution has collapsed.
     collapsed: f64,
     #[serde(skip)]
@@ -200,6 +200,7 @@ impl Population {
             Origin::Near(..) => Opening::Centred,
         };
         let cma = Cma::round(mean, config.joint_cma.initial_step * median * share);
+        let first_reach = cma.reach();
         Population {
             restart,
             generation,
@@ -228,9 +229,10 @@ impl Population {
             judged: Vec::new(),
             penalty: 0.0,
             radius: response::RADIUS,
-            clock: Clock { now: 0, progress: 0, merit: f64::INFINITY },
+            clock: Clock { now: 0, progress: 0, merit: f64::INFINITY, corrections: 0 },
             flat: 0,
             accuracy,
+            first_reach,
             collapsed: COLLAPSED.max(accuracy * median),
             scratch: Scratch::default(),
         }
@@ -258,6 +260,11 @@ impl Population {
             axis_ratio: self.cma.axis_ratio(),
             model: self.allocator.model_record(),
         }
+    }
+
+    /// Its size, relative to the first one.
+    pub(crate) fn narrowed(&self) -> f64 {
+        self.cma.reach() / self.first_reach
     }
 
     /// Whether it is over.
@@ -377,12 +384,7 @@ impl Population {
                 let means = (world.config.model.is_on().then_some(&self.model), &self.model.coordinates);
                 let told = self.searches.tell(wanted, answers, world.knowledge, world.spec, means);
                 if self.stage == Stage::Verify {
-                    let scouts = std::mem::take(&mut self.scouts).into_iter().enumerate();
-                    let tried = scouts.map(|(i, y)| answer(y, answers, told + i));
-                    let penalty = world.knowledge.penalty;
-                    let merit = |a: &Answer| a.merit(penalty);
-                    let best = tried.min_by(|a, b| merit(a).total_cmp(&merit(b)));
-                    self.discovery = best.or(self.discovery.take());
+                    self.judge_scouts(world, told, answers);
                 }
             }
             Stage::Rivals => self.judge_rivals(world, wanted, answers),
@@ -420,39 +422,6 @@ impl Population {
         Effort { evaluations, tolerance: TOLERANCES.0, gain: GAIN, region: 1.0 }
     }
 
-    /// Makes solutions of the answers, and opens the verification of the best and the incumbent.
-    fn judge(&mut self, world: &mut World<'_>, answers: &Answers<'_>) {
-        self.solutions.clear();
-        for (i, (candidate, answer)) in self.chosen.iter().zip(&self.answers).enumerate() {
-            let (outcome, constraints) = (answers.outcomes[i], answers.constraints(i));
-            self.solutions.push(Solution::new(world.spec, candidate.x.clone(), answer.clone(), outcome, constraints));
-        }
-        self.price();
-        let mut merits: Vec<f64> = self.solutions.iter().map(|s| s.merit(self.penalty)).collect();
-        merits.sort_by(f64::total_cmp);
-        let gap = |i: usize| (merits[i.min(merits.len() - 1)] - merits[0]).abs();
-        self.unverified = Unverified { merit: merits[0], spread: gap(merits.len() / 2).max(gap(1)) };
-        let best = self.best();
-        let effort = Effort { evaluations: VERIFICATION, tolerance: TOLERANCES.1, gain: GAIN, region: 0.5 };
-        let search = |solution: &Solution, index: u64| {
-            let stream = world.streams.open(Purpose::Refine, self.generation, index);
-            Follower::from_answer(solution.x.clone(), solution.answer.clone(), effort, stream)
-        };
-        let finite = self.solutions.get(best).filter(|s| !s.upper.is_failed());
-        let verified = finite.map(|s| search(s, 0)).into_iter().chain(self.incumbent.as_ref().map(|s| search(s, 1)));
-        self.verifies_best = finite.is_some();
-        self.searches = Searches::new(verified.collect());
-        self.stage = Stage::Verify;
-        self.discovery = None;
-        if let Some(incumbent) = self.incumbent.as_ref().filter(|_| world.config.discovery.is_on()) {
-            let bounds = (&world.spec.upper.bounds[..], &world.spec.lower.bounds[..]);
-            let rival = world.knowledge.rivals.nearest((&incumbent.x, &incumbent.answer.y), bounds.0, bounds.1);
-            let mut stream = world.streams.open(Purpose::Elite, self.generation, 0);
-            let random = scout(&incumbent.answer.y, bounds.1, self.generation.is_multiple_of(2), &mut stream);
-            self.scouts = rival.map(<[f64]>::to_vec).into_iter().chain([random]).collect();
-        }
-    }
-
     /// Sets the first penalty of the leader once violations of different size were seen.
     fn price(&mut self) {
         if self.penalty <= 0.0 {
@@ -468,97 +437,4 @@ impl Population {
         let merit = |i: usize| self.solutions[i].merit(self.penalty);
         (0..self.solutions.len()).min_by(|&a, &b| merit(a).total_cmp(&merit(b))).unwrap_or(0)
     }
-
-    /// Searches from the random answer if it beats the incumbent's.
-    fn open_discovery(&mut self, world: &mut World<'_>, wanted: &mut Wanted) {
-        let current = self.reverified.get(usize::from(self.verifies_best));
-        let won = match (&self.discovery, current) {
-            (Some(found), Some(current)) => found.exposes(current, world.knowledge.penalty, 1e-6),
-            _ => false,
-        };
-        let Some((found, incumbent)) = self.discovery.take().filter(|_| won).zip(self.incumbent.as_ref()) else {
-            self.ask_confirmation(world, wanted);
-            return;
-        };
-        let effort = Effort { evaluations: VERIFICATION, tolerance: TOLERANCES.1, gain: GAIN, region: 0.5 };
-        let stream = world.streams.open(Purpose::Refine, self.generation, 2);
-        self.searches = Searches::new(vec![Follower::from_answer(incumbent.x.clone(), found, effort, stream)]);
-        self.stage = Stage::Discovery;
-    }
-
-    /// The answer found from a random start replaces the incumbent's and becomes a rival.
-    fn adopt_discovery(&mut self, world: &mut World<'_>) {
-        let found = self.searches.all().first().and_then(Follower::answer).cloned();
-        if let (Some(found), Some(incumbent)) = (found, &self.incumbent) {
-            world.knowledge.rivals.push(&incumbent.x, &found.y);
-            if let Some(current) = self.reverified.get_mut(usize::from(self.verifies_best)) {
-                *current = found;
-            }
-        }
-    }
-
-    /// Solutions whose verified answer differs, by their position among the verified ones.
-    fn changed(&self) -> Vec<usize> {
-        let before = |index: usize| match (index, self.verifies_best) {
-            (0, true) => self.solutions.get(self.best()),
-            _ => self.incumbent.as_ref(),
-        };
-        let differs = |&i: &usize| before(i).is_some_and(|s| s.answer.y != self.reverified[i].y);
-        (0..self.reverified.len()).filter(differs).collect()
-    }
-
-    /// F of the verified answers that changed.
-    fn ask_confirmation(&mut self, world: &mut World<'_>, wanted: &mut Wanted) {
-        self.stage = Stage::Confirm;
-        self.searches = Searches::default();
-        for index in self.changed() {
-            let solution = if index == 0 && self.verifies_best {
-                self.solutions.get(self.best())
-            } else {
-                self.incumbent.as_ref()
-            };
-            wanted.extend(solution.map(|s| [&s.x[..], &self.reverified[index].y[..]].concat()));
-        }
-        if wanted.is_empty() {
-            self.confirm(world, &Answers::without_constraints(&[]));
-        }
-    }
-
-    /// Takes over the verified answers and closes the generation.
-    fn confirm(&mut self, world: &mut World<'_>, answers: &Answers<'_>) {
-        let (best, changed) = (self.best(), self.changed());
-        let reverified = std::mem::take(&mut self.reverified);
-        for (index, answer) in reverified.into_iter().enumerate() {
-            let is_best = index == 0 && self.verifies_best;
-            let target = if is_best { self.solutions.get_mut(best) } else { self.incumbent.as_mut() };
-            let Some(target) = target else { continue };
-            match changed.iter().position(|&i| i == index) {
-                // An answer whose upper evaluation failed is not taken over.
-                Some(i) if answers.outcomes[i].is_failed() => {}
-                Some(i) => {
-                    let x = std::mem::take(&mut target.x);
-                    *target = Solution::new(world.spec, x, answer, answers.outcomes[i], answers.constraints(i));
-                }
-                None => target.answer = answer,
-            }
-            if let Some(judged) = self.judged.iter_mut().find(|s| !is_best && s.x == target.x) {
-                judged.clone_from(target);
-            }
-        }
-        self.close_generation(world, best);
-    }
-}
-
-/// A random answer: anywhere in the box, or the present one with one variable changed by a step of
-/// random size, as the basins of functions that are sums lie along the variables.
-fn scout(y: &[f64], bounds: &[(f64, f64)], anywhere: bool, stream: &mut Stream) -> Vec<f64> {
-    if anywhere {
-        return bounds.iter().map(|(low, high)| low + (high - low) * stream.uniform()).collect();
-    }
-    let changed = ((stream.uniform() * y.len() as f64) as usize).min(y.len() - 1);
-    let size = SCOUTS.0 * libm::pow(SCOUTS.1 / SCOUTS.0, stream.uniform());
-    let mut scout = y.to_vec();
-    let (low, high) = bounds[changed];
-    scout[changed] = (y[changed] + size * (high - low) * stream.normal()).clamp(low, high);
-    scout
 }

@@ -1,6 +1,7 @@
 //! An independent second look at the answer of a solution, without the joint model.
 //!
-//! 1. Known answers from elsewhere (rivals, the elite's answer): one evaluation each.
+//! 1. Known answers from elsewhere (rivals, the elite's answer): one evaluation each; then other values
+//!    of each variable in turn, and the best of them together.
 //! 2. Searches over the whole box from random starts, coarse.
 //! 3. The best of these and the answer itself made exact (`Polish`). If that does not settle, a
 //!    local search by samples follows, repeated under a tenfold and a hundredfold penalty if it ends
@@ -34,6 +35,9 @@ const GENERATIONS: (usize, usize) = (20, 30);
 /// Penalties of the local searches, relative to that of the run.
 const PENALTIES: [f64; 3] = [3.0, 30.0, 300.0];
 
+/// Other values tried of each variable, and of all variables together, at most.
+const SCAN: (usize, usize) = (20, 400);
+
 /// What is being evaluated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Stage {
@@ -53,10 +57,15 @@ pub(crate) struct Recheck {
     pub(crate) solution: Solution,
     /// Whether a clearly better answer was found.
     pub(crate) exposed: bool,
+    /// Whether that answer is elsewhere.
+    pub(crate) moved: bool,
     /// Whether answers were found that are equally good for the follower.
     pub(crate) tied: bool,
     best: Answer,
     known: Vec<Vec<f64>>,
+    /// Whether other values of each variable were tried, and whether they are the known answers.
+    scanned: bool,
+    scanning: bool,
     /// Whether the first known answer is the solution's own, whose value is still unknown.
     unjudged: bool,
     wide: usize,
@@ -80,8 +89,11 @@ impl Recheck {
             best: solution.answer.clone(),
             solution,
             exposed: false,
+            moved: false,
             tied: false,
             known,
+            scanned: false,
+            scanning: false,
             unjudged: false,
             wide,
             thorough,
@@ -113,6 +125,7 @@ impl Recheck {
                 Stage::Known if !self.known.is_empty() => {
                     wanted.extend(self.known.iter().map(|y| [&self.solution.x[..], &y[..]].concat()));
                 }
+                Stage::Known if self.wide > 0 && !self.scanned => self.scan(spec, streams),
                 Stage::Known => self.open_wide(spec, streams, knowledge),
                 Stage::Wide | Stage::Fine(_) => {
                     let mut ground = knowledge.ground(spec, None, &self.units);
@@ -153,9 +166,14 @@ impl Recheck {
                     self.solution.answer.constraints = answers.constraints(0).to_vec();
                     self.best = self.solution.answer.clone();
                 }
-                for (index, y) in std::mem::take(&mut self.known).into_iter().enumerate() {
-                    self.take_better(answer(y, answers, index), BETTER);
+                let before = self.best.clone();
+                let known = std::mem::take(&mut self.known);
+                let told: Vec<Answer> = known.into_iter().enumerate().map(|(i, y)| answer(y, answers, i)).collect();
+                if self.scanning {
+                    self.scanning = false;
+                    self.known.extend(combined(&before, &told));
                 }
+                told.into_iter().for_each(|answer| self.take_better(answer, BETTER));
             }
             Stage::Wide | Stage::Fine(_) => {
                 let penalty = std::mem::replace(&mut knowledge.penalty, self.penalty);
@@ -169,6 +187,7 @@ impl Recheck {
             Stage::Judge => {
                 if !answers.outcomes[0].is_failed() {
                     self.exposed = true;
+                    self.moved = differs(&self.best.y, &self.solution.answer.y, &spec.lower.bounds);
                     let (x, best) = (self.solution.x.clone(), Answer { settled: true, ..self.best.clone() });
                     self.solution = Solution::new(spec, x, best, answers.outcomes[0], answers.constraints(0));
                 }
@@ -191,6 +210,22 @@ impl Recheck {
         other.outcome.violation <= self.best.outcome.violation.max(FEASIBLE)
             && (other.outcome.value - self.best.outcome.value).abs() <= margin
             && differs(&other.y, &self.best.y, &spec.lower.bounds)
+    }
+
+    /// Other values of each variable in turn, as the basins of functions that are sums lie along the
+    /// variables.
+    fn scan(&mut self, spec: &ProblemSpec, streams: Streams) {
+        (self.scanned, self.scanning) = (true, true);
+        let n = spec.lower.dim();
+        let values = (SCAN.1 / n).clamp(1, SCAN.0);
+        let mut stream = streams.open(Purpose::Recheck, self.generation, 1000);
+        for (i, &(low, high)) in spec.lower.bounds.iter().enumerate() {
+            for k in 0..values {
+                let mut y = self.best.y.clone();
+                y[i] = low + (high - low) * (k as f64 + stream.uniform()) / values as f64;
+                self.known.push(y);
+            }
+        }
     }
 
     fn open_wide(&mut self, spec: &ProblemSpec, streams: Streams, knowledge: &Knowledge) {
@@ -269,4 +304,19 @@ impl Recheck {
             self.stage = if better { Stage::Judge } else { Stage::Ended };
         }
     }
+}
+
+/// The answer with the best value of each variable, where more than one is better than before.
+fn combined(before: &Answer, told: &[Answer]) -> Option<Vec<f64>> {
+    let mut y = before.y.clone();
+    let mut best = vec![before.outcome.value; y.len()];
+    for answer in told.iter().filter(|a| a.exposes(before, 0.0, BETTER)) {
+        for i in (0..y.len()).filter(|&i| answer.y[i] != before.y[i]) {
+            if answer.outcome.value < best[i] {
+                (best[i], y[i]) = (answer.outcome.value, answer.y[i]);
+            }
+        }
+    }
+    let better = best.iter().filter(|value| **value < before.outcome.value).count();
+    (better > 1).then_some(y)
 }

@@ -74,6 +74,11 @@ impl Ties {
         wanted > 0 && if agreed { last } else { again || sometimes }
     }
 
+    /// Populations of these searches.
+    pub(super) fn populations(&self) -> u64 {
+        self.populations
+    }
+
     /// Notes a new elite, and whether it is clearly another one.
     pub(super) fn note_elite(&mut self, differs: bool) {
         if differs {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// First trust radius.
 const RADIUS: f64 = 0.4;
-/// Distance of the first points, one along each variable.
+/// First distance of the points along each variable.
 const SPREAD: f64 = 0.2;
 /// Steps and radii below this end the descent.
 const STILL: f64 = 5e-6;
@@ -55,6 +55,8 @@ pub(super) struct Leader {
     /// The best of them, from which steps go.
     pub(super) base: usize,
     radius: f64,
+    /// Distance of the first points, one along each variable.
+    spread: f64,
     /// Variables along which a first point was asked for.
     seen: usize,
     sign: f64,
@@ -62,7 +64,7 @@ pub(super) struct Leader {
 }
 
 impl Leader {
-    pub(super) fn new(merit: Merit, along: Data, joint: Data, kinked: bool) -> Self {
+    pub(super) fn new(merit: Merit, along: Data, joint: Data, kinked: bool, size: f64) -> Self {
         Leader {
             along,
             joint,
@@ -70,7 +72,8 @@ impl Leader {
             merit,
             answers: Vec::new(),
             base: 0,
-            radius: RADIUS,
+            radius: size * RADIUS,
+            spread: size * SPREAD,
             seen: 0,
             sign: 1.0,
             failures: 0,
@@ -113,7 +116,7 @@ impl Leader {
         let (x, promise) = if self.seen < m {
             let mut x = base[..m].to_vec();
             let v = &mut x[self.seen];
-            *v += if *v > 0.5 { -SPREAD } else { SPREAD };
+            *v += if *v > 0.5 { -self.spread } else { self.spread };
             self.seen += 1;
             (x, None)
         } else if self.score < 0.0 {

@@ -19,7 +19,8 @@ const PENALTY: (f64, f64) = (1.5, 0.95);
 const HISTORY: usize = 8;
 /// A generation is flat if merits differ by less than this, relative; two of them end a population.
 const FLAT: (f64, usize) = (1e-7, 2);
-
+/// How often a correction of the incumbent counts as progress.
+const CORRECTIONS: u64 = 10;
 /// A population that is not asked for the utmost has so much less patience.
 const HASTE: u64 = 3;
 
@@ -138,14 +139,14 @@ impl Population {
     }
 
     /// Notes progress. An incumbent that verification made worse counts as progress too: the
-    /// search stands on firmer ground and deserves its time again.
+    /// search stands on firmer ground and deserves its time again, though not for ever.
     fn watch(&mut self) {
         let merit = self.incumbent.as_ref().map_or(f64::INFINITY, |s| s.merit(self.penalty));
-        let Clock { now, merit: last, .. } = self.clock;
+        let Clock { now, merit: last, corrections, .. } = self.clock;
         let better = merit < last - self.accuracy.max(1e-9) * (1.0 + last.abs());
         let worse = merit > last + self.accuracy.max(1e-6) * (1.0 + merit.abs());
-        if better || worse || !last.is_finite() {
-            self.clock = Clock { now, progress: now, merit };
+        if better || worse && corrections < CORRECTIONS || !last.is_finite() {
+            self.clock = Clock { now, progress: now, merit, corrections: corrections + u64::from(worse) };
         }
     }
 }
