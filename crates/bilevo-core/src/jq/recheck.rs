@@ -36,7 +36,7 @@ const GENERATIONS: (usize, usize) = (20, 30);
 const PENALTIES: [f64; 3] = [3.0, 30.0, 300.0];
 
 /// Other values tried of each variable, and of all variables together, at most.
-const SCAN: (usize, usize) = (20, 400);
+const SCAN: (usize, usize) = (30, 400);
 
 /// What is being evaluated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
