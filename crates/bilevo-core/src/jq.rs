@@ -5,10 +5,12 @@
 //! minimiser over y at a given x is the follower's answer, for a few evaluations instead of fifty.
 //!
 //! A run is a sequence of restarts of two kinds: descents from one point (`descent`), as long as they
-//! come to their end, and populations (`population`). At the end of each, the follower of its incumbent
-//! gets a second look without the joint model (`recheck`), and the elite is tested with the answer
-//! found; without both, runs end at decisions whose follower is not solved. The run ends when several
-//! restarts agree, after searches for decisions that leave the follower indifferent (`ties`).
+//! come to their end at the same value, and populations (`population`), which a short descent finishes.
+//! At the end of each, the follower of its incumbent gets a second look without the joint model
+//! (`recheck`), and the elite is tested with the answer found; without both, runs end at decisions whose
+//! follower is not solved. Where that answer lies in another basin, a descent goes on from it. The run
+//! ends when several restarts agree, after searches for decisions that leave the follower indifferent
+//! (`ties`).
 
 mod archive;
 mod cholesky;
@@ -320,8 +322,8 @@ impl JointQuadratic {
     }
 
     /// The next restart. Where descents come to their end they are the cheaper kind, but end at the
-    /// nearest optimum: after the first two they alternate with populations. Where they do not, only
-    /// populations follow.
+    /// nearest optimum: after the first two they alternate with populations. Where they do not, end at
+    /// another value or meet a follower with several basins, only populations follow.
     fn restart(&mut self, run: &RunView<'_>) {
         self.ties.just = false;
         if self.descends && self.descents < self.restarts + FIRST_DESCENTS {
