@@ -29,6 +29,7 @@ mod rivals;
 mod searches;
 mod solution;
 mod step;
+mod tiles;
 mod ties;
 mod words;
 

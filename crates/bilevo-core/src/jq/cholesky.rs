@@ -1,23 +1,98 @@
 //! Cholesky factors of small dense matrices, row-major, in place.
 
-use crate::linalg::long_dot as dot;
+use super::tiles::{TILE, Tile, gather, products, products_of_four};
+use crate::linalg::{add_scaled, long_dot as dot};
 
-/// Overwrites the lower triangle of the symmetric `a` (n * n) with its factor L, a = L L'.
-/// Returns false, with unusable output, unless `a` is positive definite.
+/// A block of L on its diagonal, and the inverses of its own diagonal; zeros behind the last row.
+#[derive(Default)]
+struct Corner {
+    rows: [Tile; TILE],
+    inverses: Tile,
+}
+
+impl Corner {
+    /// Solves (block) v = b in place.
+    #[inline(always)]
+    fn solve(&self, b: &mut Tile) {
+        for i in 0..TILE {
+            for j in 0..i {
+                b[i] -= self.rows[i][j] * b[j];
+            }
+            b[i] *= self.inverses[i];
+        }
+    }
+
+    /// Takes the next row of the block.
+    fn set(&mut self, i: usize, row: &[f64]) {
+        self.rows[i][..=i].copy_from_slice(row);
+        self.inverses[i] = 1.0 / row[i];
+    }
+}
+
+/// Overwrites the lower triangle of the symmetric `a` (n * n) with its factor L, a = L L'. Further
+/// rows b' of n numbers below the matrix become (L⁻¹ b)'.
+/// Returns false, with unusable output, unless the matrix is positive definite.
 pub(crate) fn factor(n: usize, a: &mut [f64]) -> bool {
-    for i in 0..n {
-        let (head, row) = a.split_at_mut(i * n);
-        for j in 0..i {
-            let above = &head[j * n..];
-            row[j] = (row[j] - dot(&row[..j], &above[..j])) / above[j];
+    let mut gathered = Vec::with_capacity(if n > TILE { n } else { 0 });
+    for from in (0..n).step_by(TILE) {
+        let (head, below) = a.split_at_mut((from + TILE).min(n) * n);
+        let block = &mut head[from * n..];
+        gather(block, n, from, &mut gathered);
+        let mut corner = Corner::default();
+        for (i, row) in block.chunks_exact_mut(n).enumerate() {
+            let mut rest = remainder(row, from, products(&gathered, row));
+            let pivot = rest[i];
+            corner.solve(&mut rest);
+            let pivot = pivot - rest[..i].iter().map(|v| v * v).sum::<f64>();
+            if !(pivot > 0.0 && pivot.is_finite()) {
+                return false;
+            }
+            rest[i] = pivot.sqrt();
+            row[from..=from + i].copy_from_slice(&rest[..=i]);
+            corner.set(i, &rest[..=i]);
         }
-        let pivot = row[i] - dot(&row[..i], &row[..i]);
-        if !(pivot > 0.0 && pivot.is_finite()) {
-            return false;
-        }
-        row[i] = pivot.sqrt();
+        eliminate(n, from, &gathered, &corner, below);
     }
     true
+}
+
+/// Solves L v = b in place for every row b' of n numbers.
+pub(crate) fn forward_rows(n: usize, l: &[f64], rows: &mut [f64]) {
+    let mut gathered = Vec::with_capacity(n);
+    for from in (0..n).step_by(TILE) {
+        let block = &l[from * n..(from + TILE).min(n) * n];
+        gather(block, n, from, &mut gathered);
+        let mut corner = Corner::default();
+        block.chunks_exact(n).enumerate().for_each(|(i, row)| corner.set(i, &row[from..=from + i]));
+        eliminate(n, from, &gathered, &corner, rows);
+    }
+}
+
+/// What is left of a row's next numbers once products are taken away.
+#[inline(always)]
+fn remainder(row: &[f64], from: usize, products: Tile) -> Tile {
+    let mut rest = [0.0; TILE];
+    rest.iter_mut().zip(&row[from..]).zip(products).for_each(|((rest, value), product)| *rest = value - product);
+    rest
+}
+
+/// Finds the numbers from `from` on of the rows below a block of L: `gathered` is the block left of
+/// its corner.
+fn eliminate(n: usize, from: usize, gathered: &[Tile], corner: &Corner, below: &mut [f64]) {
+    let width = TILE.min(n - from);
+    let finish = |row: &mut [f64], products: Tile| {
+        let mut rest = remainder(row, from, products);
+        corner.solve(&mut rest);
+        row[from..from + width].copy_from_slice(&rest[..width]);
+    };
+    let mut groups = below.chunks_exact_mut(TILE * n);
+    for group in &mut groups {
+        let products = products_of_four(gathered, group, n);
+        group.chunks_exact_mut(n).zip(products).for_each(|(row, products)| finish(row, products));
+    }
+    for row in groups.into_remainder().chunks_exact_mut(n) {
+        finish(row, products(gathered, row));
+    }
 }
 
 /// Solves L v = b in place.
@@ -30,11 +105,9 @@ pub(crate) fn forward(n: usize, l: &[f64], b: &mut [f64]) {
 /// Solves L' v = b in place.
 pub(crate) fn backward(n: usize, l: &[f64], b: &mut [f64]) {
     for i in (0..n).rev() {
-        b[i] /= l[i * n + i];
-        let value = b[i];
-        for (b, l) in b[..i].iter_mut().zip(&l[i * n..]) {
-            *b -= value * l;
-        }
+        let (above, rest) = b.split_at_mut(i);
+        rest[0] /= l[i * n + i];
+        add_scaled(above, -rest[0], &l[i * n..]);
     }
 }
 
@@ -72,6 +145,39 @@ mod tests {
         (0..n * n)
             .map(|at| dot(&b[at / n * n..][..n], &b[at % n * n..][..n]) + f64::from(u8::from(at / n == at % n)))
             .collect()
+    }
+
+    /// L from its formula, number by number.
+    fn plain(n: usize, a: &[f64]) -> Vec<f64> {
+        let mut l = vec![0.0; n * n];
+        for i in 0..n {
+            for j in 0..=i {
+                let rest = a[i * n + j] - (0..j).map(|k| l[i * n + k] * l[j * n + k]).sum::<f64>();
+                l[i * n + j] = if i == j { rest.sqrt() } else { rest / l[j * n + j] };
+            }
+        }
+        l
+    }
+
+    #[test]
+    fn blocks_change_nothing() {
+        for n in 1..22 {
+            let a = positive(n, n as u64);
+            let mut stream = Streams::new(9).open(Purpose::Start, 0, 0);
+            let rows: Vec<f64> = (0..n * (n % 7)).map(|_| stream.normal()).collect();
+            let mut factored = [&a[..], &rows].concat();
+            assert!(factor(n, &mut factored));
+            let (l, carried) = factored.split_at(n * n);
+            for (at, expected) in plain(n, &a).iter().enumerate().filter(|(at, _)| at % n <= at / n) {
+                assert!((l[at] - expected).abs() < 1e-12, "n {n} at {at}: {} {expected}", l[at]);
+            }
+            let mut solved = rows.clone();
+            forward_rows(n, l, &mut solved);
+            assert_eq!(carried, solved);
+            let mut one_by_one = rows.clone();
+            one_by_one.chunks_exact_mut(n).for_each(|row| forward(n, l, row));
+            assert!(carried.iter().zip(&one_by_one).all(|(a, b)| (a - b).abs() < 1e-11));
+        }
     }
 
     #[test]

@@ -6,21 +6,27 @@
 //! through them) and for many. The functions share the kernel matrix, so one factor serves the
 //! objective and all constraints; each has a scale of its own.
 
+mod fit;
+
 use super::cholesky;
-use crate::linalg::{add_scaled, long_dot as dot};
+use crate::linalg::long_dot as dot;
+use fit::{Products, Trial};
 
 /// Weight of the linear part against the cubic one.
 const LINEAR: f64 = 300.0;
 /// Weight of the quadratic part.
 const QUADRATIC: f64 = 30.0;
-/// Added to the diagonal of the kernel matrix, as a share of it.
-const JITTER: f64 = 1e-12;
 /// Factor between the lengths that a fit tries.
 const LENGTH_STEP: f64 = 1.5;
 /// Points from which on a sample is large.
 const LARGE: usize = 40;
 /// Lengths stay within these, in units of the box.
 const LENGTH_RANGE: (f64, f64) = (0.02, 3.0);
+/// Points that are looked at together.
+const LANES: usize = 16;
+
+/// One number for each point of a group.
+type Lanes = [f64; LANES];
 
 /// Points around a centre with the functions' differences to their values there.
 #[derive(Clone, Debug, Default)]
@@ -40,27 +46,41 @@ pub(crate) struct Process {
     len: usize,
     outputs: usize,
     lengths: Vec<f64>,
-    /// Points divided by the lengths.
-    scaled: Vec<f64>,
-    /// Square roots of the kernel's diagonal.
-    diagonal: Vec<f64>,
+    /// Points divided by the lengths, in groups: `dim` lanes each, zero where there is no point.
+    points: Vec<Lanes>,
+    /// Coefficients of the kernels at the points, in groups: `outputs` lanes each.
+    coefficients: Vec<Lanes>,
+    /// Inverse square roots of the kernel's diagonal.
+    scales: Vec<f64>,
     /// Cholesky factor of the kernel matrix with unit diagonal.
     factor: Vec<f64>,
-    /// For each function, the coefficients of the kernels at the points.
-    coefficients: Vec<f64>,
     /// For each function, the square of its scale.
     variances: Vec<f64>,
     likelihood: f64,
 }
 
-/// Kernel and its first two derivatives by s.
-fn kernel(s: f64) -> [f64; 3] {
-    let square = s * s;
-    [
-        LINEAR * s + QUADRATIC * square / 2.0 + square * s / 6.0 + square * square / 24.0,
-        LINEAR + QUADRATIC * s + square / 2.0 + square * s / 6.0,
-        QUADRATIC + s + square / 2.0,
-    ]
+/// Kernel as a function of s.
+#[inline(always)]
+fn kernel(s: f64) -> f64 {
+    s * (LINEAR + s * (QUADRATIC / 2.0 + s * (1.0 / 6.0 + s * (1.0 / 24.0))))
+}
+
+/// Its first derivative.
+#[inline(always)]
+fn kernel_slope(s: f64) -> f64 {
+    LINEAR + s * (QUADRATIC + s * (0.5 + s * (1.0 / 6.0)))
+}
+
+/// Its second derivative.
+#[inline(always)]
+fn kernel_curvature(s: f64) -> f64 {
+    QUADRATIC + s * (1.0 + s * 0.5)
+}
+
+/// Σ a_i b_i
+#[inline(always)]
+fn lanes_dot(a: &Lanes, b: &Lanes) -> f64 {
+    dot(a, b)
 }
 
 impl Process {
@@ -69,81 +89,65 @@ impl Process {
     /// and whose lengths are known by then, try one change at a time.
     pub(crate) fn fit(sample: &Sample, outputs: usize, lengths: &mut Vec<f64>, tick: usize) -> Process {
         let dim = lengths.len();
-        let mut best = Process::with_lengths(sample, outputs, lengths);
-        if sample.len < dim {
-            return best;
-        }
+        let products = Products::new(sample, lengths);
+        let mut best = Trial::default();
+        best.run(sample, outputs, &products, lengths);
         let changes =
             [(true, LENGTH_STEP), (true, 1.0 / LENGTH_STEP), (false, LENGTH_STEP), (false, 1.0 / LENGTH_STEP)];
         let large = sample.len > LARGE;
         let one = if large { tick / changes.len() } else { tick } % dim;
+        let (mut trial, mut tried) = (Trial::default(), lengths.clone());
         for (k, (all, factor)) in changes.into_iter().enumerate() {
-            if large && k != tick % changes.len() {
+            if sample.len < dim || large && k != tick % changes.len() {
                 continue;
             }
-            let mut tried = lengths.clone();
-            for (i, length) in tried.iter_mut().enumerate() {
-                if all || i == one {
-                    *length = (*length * factor).clamp(LENGTH_RANGE.0, LENGTH_RANGE.1);
+            tried.copy_from_slice(lengths);
+            let changed = if all { &mut tried[..] } else { &mut tried[one..=one] };
+            changed.iter_mut().for_each(|l| *l = (*l * factor).clamp(LENGTH_RANGE.0, LENGTH_RANGE.1));
+            if tried != *lengths {
+                trial.run(sample, outputs, &products, &tried);
+                if trial.likelihood > best.likelihood {
+                    std::mem::swap(&mut best, &mut trial);
                 }
-            }
-            let process = Process::with_lengths(sample, outputs, &tried);
-            if process.likelihood > best.likelihood {
-                best = process;
             }
         }
         lengths.clone_from(&best.lengths);
-        best
+        Process::of_trial(sample, outputs, best)
     }
 
     /// Fits with given lengths.
+    #[cfg(test)]
     pub(crate) fn with_lengths(sample: &Sample, outputs: usize, lengths: &[f64]) -> Process {
-        let (dim, len) = (lengths.len(), sample.len);
-        let scaled: Vec<f64> =
-            sample.points.chunks_exact(dim).flat_map(|z| z.iter().zip(lengths).map(|(z, l)| z / l)).collect();
-        let row = |i: usize| &scaled[i * dim..(i + 1) * dim];
-        let diagonal: Vec<f64> = (0..len).map(|i| kernel(dot(row(i), row(i)))[0].sqrt().max(1e-150)).collect();
-        let mut matrix = vec![0.0; len * len];
-        for i in 0..len {
-            for j in 0..i {
-                matrix[i * len + j] = kernel(dot(row(i), row(j)))[0] / (diagonal[i] * diagonal[j]);
+        let mut trial = Trial::default();
+        trial.run(sample, outputs, &Products::new(sample, lengths), lengths);
+        Process::of_trial(sample, outputs, trial)
+    }
+
+    /// The model with the lengths of a trial.
+    fn of_trial(sample: &Sample, outputs: usize, trial: Trial) -> Process {
+        let (dim, len) = (trial.lengths.len(), sample.len);
+        let groups = len.div_ceil(LANES);
+        let mut points = vec![[0.0; LANES]; groups * dim];
+        for (p, point) in sample.points.chunks_exact(dim).enumerate() {
+            let group = &mut points[p / LANES * dim..];
+            for (lanes, (z, l)) in group.iter_mut().zip(point.iter().zip(&trial.lengths)) {
+                lanes[p % LANES] = z / l;
             }
-            matrix[i * len + i] = 1.0 + JITTER;
         }
-        let mut factor = Vec::with_capacity(len * len);
-        let sound = cholesky::factor_with_ridge(len, &matrix, 0.0, &mut factor);
-        let mut coefficients = Vec::with_capacity(len * outputs);
-        let mut variances = Vec::with_capacity(outputs);
-        let mut likelihood = 0.0;
-        if sound {
-            let log_root: f64 = (0..len).map(|i| libm::log(factor[i * len + i] * diagonal[i])).sum();
-            for values in sample.values.chunks_exact(len.max(1)) {
-                let mut v: Vec<f64> = values.iter().zip(&diagonal).map(|(v, d)| v / d).collect();
-                cholesky::forward(len, &factor, &mut v);
-                let variance = dot(&v, &v) / len as f64 + 1e-300;
+        let Trial { lengths, scales, rows: mut factor, variances, likelihood, .. } = trial;
+        let mut coefficients = vec![[0.0; LANES]; groups * outputs];
+        if likelihood > f64::NEG_INFINITY {
+            let whitened = factor.split_off(len * len);
+            let mut v = vec![0.0; len];
+            for (o, row) in whitened.chunks_exact(len).enumerate() {
+                v.copy_from_slice(row);
                 cholesky::backward(len, &factor, &mut v);
-                coefficients.extend(v.iter().zip(&diagonal).map(|(v, d)| v / d));
-                variances.push(variance);
-                likelihood -= 0.5 * len as f64 * libm::log(variance) + log_root;
+                for (p, (v, scale)) in v.iter().zip(&scales).enumerate() {
+                    coefficients[p / LANES * outputs + o][p % LANES] = v * scale;
+                }
             }
         }
-        if !sound || len == 0 {
-            coefficients = vec![0.0; len * outputs];
-            variances = vec![0.0; outputs];
-            likelihood = f64::NEG_INFINITY;
-        }
-        Process {
-            dim,
-            len,
-            outputs,
-            lengths: lengths.to_vec(),
-            scaled,
-            diagonal,
-            factor,
-            coefficients,
-            variances,
-            likelihood,
-        }
+        Process { dim, len, outputs, lengths, points, coefficients, scales, factor, variances, likelihood }
     }
 
     /// Number of functions.
@@ -161,34 +165,37 @@ impl Process {
         self.variances[output]
     }
 
-    fn rows(&self) -> impl Iterator<Item = &[f64]> {
-        self.scaled.chunks_exact(self.dim)
+    /// The groups of points, each with s at `z` and its coefficients.
+    fn groups<'a>(&'a self, z: &'a [f64]) -> impl Iterator<Item = (&'a [Lanes], Lanes, &'a [Lanes])> {
+        let groups = self.points.chunks_exact(self.dim).zip(self.coefficients.chunks_exact(self.outputs));
+        groups.map(move |(points, coefficients)| {
+            let mut s = [0.0; LANES];
+            for ((lanes, z), l) in points.iter().zip(z).zip(&self.lengths).filter(|((_, z), _)| **z != 0.0) {
+                let factor = z / l;
+                s.iter_mut().zip(lanes).for_each(|(s, v)| *s += factor * v);
+            }
+            (points, s, coefficients)
+        })
     }
 
     /// Differences of all functions to their values at the centre, predicted at `z`.
     pub(crate) fn values(&self, z: &[f64], into: &mut [f64]) {
         into.fill(0.0);
-        for (p, row) in self.rows().enumerate() {
-            let k = kernel(self.product(row, z))[0];
-            for (o, into) in into.iter_mut().enumerate() {
-                *into += self.coefficients[o * self.len + p] * k;
-            }
+        for (_, s, coefficients) in self.groups(z) {
+            let k = s.map(kernel);
+            into.iter_mut().zip(coefficients).for_each(|(into, c)| *into += lanes_dot(c, &k));
         }
-    }
-
-    /// Σ row_i z_i / ℓ_i; the row is scaled already.
-    fn product(&self, row: &[f64], z: &[f64]) -> f64 {
-        row.iter().zip(z).zip(&self.lengths).map(|((r, z), l)| r * z / l).sum()
     }
 
     /// Predicted gradients by the variables from `from` on, function after function.
     pub(crate) fn gradients(&self, z: &[f64], from: usize, into: &mut [f64]) {
         let n = self.dim - from;
         into.fill(0.0);
-        for (p, row) in self.rows().enumerate() {
-            let k = kernel(self.product(row, z))[1];
-            for (o, into) in into.chunks_exact_mut(n).enumerate() {
-                add_scaled(into, self.coefficients[o * self.len + p] * k, &row[from..]);
+        for (points, s, coefficients) in self.groups(z) {
+            let k = s.map(kernel_slope);
+            for (into, c) in into.chunks_exact_mut(n).zip(coefficients) {
+                let weights = times(c, &k);
+                into.iter_mut().zip(&points[from..]).for_each(|(g, lanes)| *g += lanes_dot(lanes, &weights));
             }
         }
         for into in into.chunks_exact_mut(n) {
@@ -200,11 +207,16 @@ impl Process {
     pub(crate) fn hessian(&self, z: &[f64], from: usize, weights: &[f64], into: &mut [f64]) {
         let n = self.dim - from;
         into.fill(0.0);
-        for (p, row) in self.rows().enumerate() {
-            let weight: f64 = weights.iter().enumerate().map(|(o, w)| w * self.coefficients[o * self.len + p]).sum();
-            let k = weight * kernel(self.product(row, z))[2];
-            for (i, into) in into.chunks_exact_mut(n).enumerate() {
-                add_scaled(&mut into[..=i], k * row[from + i], &row[from..]);
+        for (points, s, coefficients) in self.groups(z) {
+            let mut k = [0.0; LANES];
+            for (c, w) in coefficients.iter().zip(weights) {
+                k.iter_mut().zip(c).for_each(|(k, c)| *k += w * c);
+            }
+            let k = times(&k, &s.map(kernel_curvature));
+            let points = &points[from..];
+            for (i, (row, point)) in into.chunks_exact_mut(n).zip(points).enumerate() {
+                let weighted = times(&k, point);
+                row[..=i].iter_mut().zip(points).for_each(|(h, lanes)| *h += lanes_dot(lanes, &weighted));
             }
         }
         for i in 0..n {
@@ -219,28 +231,32 @@ impl Process {
     /// function of variance one.
     pub(crate) fn gradient_covariance(&self, from: usize) -> Vec<f64> {
         let n = self.dim - from;
-        let columns: Vec<f64> = (0..n)
-            .flat_map(|i| {
-                let mut column: Vec<f64> = self
-                    .rows()
-                    .zip(&self.diagonal)
-                    .map(|(row, d)| LINEAR * row[from + i] / (self.lengths[from + i] * d))
-                    .collect();
-                cholesky::forward(self.len, &self.factor, &mut column);
-                column
-            })
-            .collect();
+        let mut columns = vec![0.0; n * self.len];
+        for (i, column) in columns.chunks_exact_mut(self.len.max(1)).enumerate() {
+            let unit = LINEAR / self.lengths[from + i];
+            for (p, (c, scale)) in column.iter_mut().zip(&self.scales).enumerate() {
+                *c = unit * scale * self.points[p / LANES * self.dim + from + i][p % LANES];
+            }
+        }
+        cholesky::forward_rows(self.len, &self.factor, &mut columns);
         let column = |i: usize| &columns[i * self.len..(i + 1) * self.len];
         let mut covariance = vec![0.0; n * n];
         for i in 0..n {
-            for j in 0..n {
-                covariance[i * n + j] = -dot(column(i), column(j));
+            for j in 0..=i {
+                let value = -dot(column(i), column(j));
+                (covariance[i * n + j], covariance[j * n + i]) = (value, value);
             }
             let length = self.lengths[from + i];
             covariance[i * n + i] = (covariance[i * n + i] + LINEAR / (length * length)).max(0.0);
         }
         covariance
     }
+}
+
+/// a_i b_i
+#[inline(always)]
+fn times(a: &Lanes, b: &Lanes) -> Lanes {
+    std::array::from_fn(|i| a[i] * b[i])
 }
 
 #[cfg(test)]

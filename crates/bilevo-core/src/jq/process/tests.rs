@@ -1,3 +1,4 @@
+use super::fit::JITTER;
 use super::*;
 use crate::rng::{Purpose, Streams};
 

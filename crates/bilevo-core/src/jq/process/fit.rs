@@ -1,0 +1,135 @@
+//! One fit of a process, with lengths that may turn out to be worse than others.
+
+use super::{Sample, kernel};
+use crate::jq::cholesky;
+use crate::jq::tiles::{TILE, Tile, gather, products, products_of_four};
+use crate::linalg::long_dot as dot;
+
+/// Added to the diagonal of the kernel matrix, as a share of it.
+pub(super) const JITTER: f64 = 1e-12;
+/// Smallest diagonal element that a kernel matrix is scaled by.
+const SMALLEST: f64 = 1e-120;
+
+/// s = Σ z_i z'_i / ℓ_i² of all pairs of points, for one choice of lengths.
+pub(super) struct Products {
+    lengths: Vec<f64>,
+    /// Points divided by the lengths, `dim` numbers each.
+    points: Vec<f64>,
+    /// Lower triangle, row-major.
+    matrix: Vec<f64>,
+}
+
+/// A kernel matrix with its factor and how well it explains the sample.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Trial {
+    pub(super) lengths: Vec<f64>,
+    /// Inverse square roots of the kernel's diagonal.
+    pub(super) scales: Vec<f64>,
+    /// Cholesky factor L of the kernel matrix with unit diagonal; below it, for each function, L⁻¹
+    /// (values as scaled).
+    pub(super) rows: Vec<f64>,
+    pub(super) variances: Vec<f64>,
+    /// Minus infinity if there is no factor or no point.
+    pub(super) likelihood: f64,
+    /// Scratch: the points' coordinates by one variable.
+    column: Vec<f64>,
+}
+
+impl Products {
+    pub(super) fn new(sample: &Sample, lengths: &[f64]) -> Self {
+        let (dim, len) = (lengths.len(), sample.len);
+        let points: Vec<f64> =
+            sample.points.chunks_exact(dim).flat_map(|z| z.iter().zip(lengths).map(|(z, l)| z / l)).collect();
+        let mut matrix = vec![0.0; len * len];
+        let mut gathered = Vec::with_capacity(dim);
+        for from in (0..len).step_by(TILE) {
+            let width = TILE.min(len - from);
+            gather(&points[from * dim..], dim, dim, &mut gathered);
+            let mut write = |i: usize, s: Tile| matrix[i * len + from..][..width].copy_from_slice(&s[..width]);
+            let groups = points[from * dim..].chunks_exact(TILE * dim);
+            let left = groups.remainder();
+            for (group, i) in groups.zip((from..).step_by(TILE)) {
+                products_of_four(&gathered, group, dim).into_iter().zip(i..).for_each(|(s, i)| write(i, s));
+            }
+            for (row, i) in left.chunks_exact(dim).zip(len - left.len() / dim..) {
+                write(i, products(&gathered, row));
+            }
+        }
+        Products { lengths: lengths.to_vec(), points, matrix }
+    }
+
+    /// How s changes with the lengths: to `factor` s + `weight` u u', u the coordinates by one
+    /// variable, here its number. None if more than one length changes, and not all by the same factor.
+    fn change(&self, lengths: &[f64]) -> Option<(f64, f64, usize)> {
+        let ratios = || self.lengths.iter().zip(lengths).map(|(old, new)| (old / new) * (old / new));
+        let first = ratios().next()?;
+        if ratios().all(|r| (r - first).abs() <= 1e-14 * first) {
+            return Some((first, 0.0, 0));
+        }
+        let mut changed = ratios().enumerate().filter(|(_, r)| *r != 1.0);
+        let (variable, ratio) = changed.next()?;
+        changed.next().is_none().then_some((1.0, ratio - 1.0, variable))
+    }
+}
+
+impl Trial {
+    /// Fits with given lengths; `products` belong to the same sample and perhaps to other lengths.
+    pub(super) fn run(&mut self, sample: &Sample, outputs: usize, products: &Products, lengths: &[f64]) {
+        let Some(change) = products.change(lengths) else {
+            self.run(sample, outputs, &Products::new(sample, lengths), lengths);
+            return;
+        };
+        self.lengths.clear();
+        self.lengths.extend_from_slice(lengths);
+        self.variances.clear();
+        self.variances.resize(outputs, 0.0);
+        self.likelihood = f64::NEG_INFINITY;
+        let mut ridge = 0.0;
+        while ridge < 1e8 && sample.len > 0 {
+            self.fill(sample, outputs, products, change);
+            (0..sample.len).for_each(|i| self.rows[i * sample.len + i] = 1.0 + JITTER + ridge);
+            if cholesky::factor(sample.len, &mut self.rows) {
+                self.judge(sample.len);
+                return;
+            }
+            ridge = (10.0 * ridge).max(1e-14);
+        }
+    }
+
+    /// The kernel matrix, but for its diagonal, and the values below it.
+    fn fill(&mut self, sample: &Sample, outputs: usize, products: &Products, change: (f64, f64, usize)) {
+        let (len, dim) = (sample.len, self.lengths.len());
+        let (factor, weight, variable) = change;
+        let Trial { scales, rows, column, .. } = self;
+        column.clear();
+        column.extend(products.points.iter().skip(variable).step_by(dim));
+        let diagonal = |i: usize| kernel(factor * products.matrix[i * len + i] + weight * column[i] * column[i]);
+        scales.clear();
+        scales.extend((0..len).map(|i| 1.0 / diagonal(i).max(SMALLEST).sqrt()));
+        rows.resize((len + outputs) * len, 0.0);
+        for i in 1..len {
+            let (slope, scale) = (weight * column[i], scales[i]);
+            let known = products.matrix[i * len..].iter().zip(&column[..i]).zip(&scales[..i]);
+            for (k, ((s, u), scale_j)) in rows[i * len..].iter_mut().zip(known) {
+                *k = kernel(factor * s + slope * u) * (scale * scale_j);
+            }
+        }
+        let whitened = rows[len * len..].chunks_exact_mut(len).zip(sample.values.chunks_exact(len));
+        for (row, values) in whitened {
+            row.iter_mut().zip(values.iter().zip(&*scales)).for_each(|(row, (v, scale))| *row = v * scale);
+        }
+    }
+
+    /// The functions' variances and the likelihood of the factor.
+    fn judge(&mut self, len: usize) {
+        // Logarithms are dear: those of a few factors at a time.
+        let root = |i: usize| self.rows[i * len + i] / self.scales[i];
+        let part = |from: usize| libm::log((from..(from + 4).min(len)).map(root).product());
+        let log_root: f64 = (0..len).step_by(4).map(part).sum();
+        self.likelihood = 0.0;
+        for (variance, v) in self.variances.iter_mut().zip(self.rows[len * len..].chunks_exact(len)) {
+            *variance = dot(v, v) / len as f64 + 1e-300;
+            self.likelihood -= 0.5 * len as f64 * libm::log(*variance) + log_root;
+        }
+    }
+}
