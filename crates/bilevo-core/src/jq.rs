@@ -29,8 +29,8 @@ mod rivals;
 mod searches;
 mod solution;
 mod step;
-mod tiles;
 mod ties;
+mod tiles;
 mod words;
 
 use crate::batch::{Answers, Batch};

@@ -56,7 +56,6 @@ pub(crate) struct Process {
     factor: Vec<f64>,
     /// For each function, the square of its scale.
     variances: Vec<f64>,
-    likelihood: f64,
 }
 
 /// Kernel as a function of s.
@@ -75,12 +74,6 @@ fn kernel_slope(s: f64) -> f64 {
 #[inline(always)]
 fn kernel_curvature(s: f64) -> f64 {
     QUADRATIC + s * (1.0 + s * 0.5)
-}
-
-/// Σ a_i b_i
-#[inline(always)]
-fn lanes_dot(a: &Lanes, b: &Lanes) -> f64 {
-    dot(a, b)
 }
 
 impl Process {
@@ -147,7 +140,7 @@ impl Process {
                 }
             }
         }
-        Process { dim, len, outputs, lengths, points, coefficients, scales, factor, variances, likelihood }
+        Process { dim, len, outputs, lengths, points, coefficients, scales, factor, variances }
     }
 
     /// Number of functions.
@@ -183,7 +176,7 @@ impl Process {
         into.fill(0.0);
         for (_, s, coefficients) in self.groups(z) {
             let k = s.map(kernel);
-            into.iter_mut().zip(coefficients).for_each(|(into, c)| *into += lanes_dot(c, &k));
+            into.iter_mut().zip(coefficients).for_each(|(into, c)| *into += dot(c, &k));
         }
     }
 
@@ -195,7 +188,7 @@ impl Process {
             let k = s.map(kernel_slope);
             for (into, c) in into.chunks_exact_mut(n).zip(coefficients) {
                 let weights = times(c, &k);
-                into.iter_mut().zip(&points[from..]).for_each(|(g, lanes)| *g += lanes_dot(lanes, &weights));
+                into.iter_mut().zip(&points[from..]).for_each(|(g, lanes)| *g += dot(lanes, &weights));
             }
         }
         for into in into.chunks_exact_mut(n) {
@@ -216,7 +209,7 @@ impl Process {
             let points = &points[from..];
             for (i, (row, point)) in into.chunks_exact_mut(n).zip(points).enumerate() {
                 let weighted = times(&k, point);
-                row[..=i].iter_mut().zip(points).for_each(|(h, lanes)| *h += lanes_dot(lanes, &weighted));
+                row[..=i].iter_mut().zip(points).for_each(|(h, lanes)| *h += dot(lanes, &weighted));
             }
         }
         for i in 0..n {

@@ -12,10 +12,24 @@ pub(crate) type Tile = [f64; TILE];
 /// place of rows that are not there.
 pub(crate) fn gather(rows: &[f64], stride: usize, len: usize, into: &mut Vec<Tile>) {
     into.clear();
+    if let Some([a, b, c, d]) = four(rows, stride, len) {
+        into.extend(a.iter().zip(b).zip(c).zip(d).map(|(((a, b), c), d)| [*a, *b, *c, *d]));
+        return;
+    }
     into.resize(len, [0.0; TILE]);
-    for (c, row) in rows.chunks_exact(stride.max(1)).take(TILE).enumerate() {
+    for (c, row) in rows.chunks_exact(stride).enumerate() {
         into.iter_mut().zip(row).for_each(|(tile, value)| tile[c] = *value);
     }
+}
+
+/// The first `len` numbers of four rows of `stride` numbers, if there are as many.
+#[inline(always)]
+fn four(rows: &[f64], stride: usize, len: usize) -> Option<[&[f64]; TILE]> {
+    let (a, rest) = rows.split_at_checked(stride)?;
+    let (b, rest) = rest.split_at_checked(stride)?;
+    let (c, rest) = rest.split_at_checked(stride)?;
+    let d = rest.get(..stride)?;
+    Some([a.get(..len)?, b.get(..len)?, c.get(..len)?, d.get(..len)?])
 }
 
 /// Products of a row with the gathered ones.
@@ -30,20 +44,35 @@ pub(crate) fn products(gathered: &[Tile], row: &[f64]) -> Tile {
     sums
 }
 
-/// Products of four rows, which start `stride` numbers apart, with the gathered ones.
+/// Products of four rows of `stride` numbers with the gathered ones; none if there are fewer rows.
 #[inline(always)]
-pub(crate) fn products_of_four(gathered: &[Tile], rows: &[f64], stride: usize) -> [Tile; TILE] {
-    let len = gathered.len();
-    let [a, b, c, d] = [0, 1, 2, 3].map(|r| &rows[r * stride..r * stride + len]);
+pub(crate) fn products_of_four(gathered: &[Tile], rows: &[f64], stride: usize) -> Option<[Tile; TILE]> {
+    let [a, b, c, d] = four(rows, stride, gathered.len())?;
     let mut sums = [[0.0; TILE]; TILE];
     for ((((tile, a), b), c), d) in gathered.iter().zip(a).zip(b).zip(c).zip(d) {
-        for (sums, value) in sums.iter_mut().zip([a, b, c, d]) {
-            for c in 0..TILE {
-                sums[c] += value * tile[c];
-            }
+        for i in 0..TILE {
+            sums[0][i] += a * tile[i];
+            sums[1][i] += b * tile[i];
+            sums[2][i] += c * tile[i];
+            sums[3][i] += d * tile[i];
         }
     }
-    sums
+    Some(sums)
+}
+
+/// Products of each row of `stride` numbers with the gathered ones, given to `each` with the row.
+#[inline(always)]
+pub(crate) fn for_products(gathered: &[Tile], rows: &mut [f64], stride: usize, mut each: impl FnMut(&mut [f64], Tile)) {
+    let mut rest = rows;
+    while let Some(sums) = products_of_four(gathered, rest, stride) {
+        let (group, behind) = rest.split_at_mut(TILE * stride);
+        group.chunks_exact_mut(stride).zip(sums).for_each(|(row, sums)| each(row, sums));
+        rest = behind;
+    }
+    for row in rest.chunks_exact_mut(stride) {
+        let sums = products(gathered, row);
+        each(row, sums);
+    }
 }
 
 #[cfg(test)]
@@ -58,7 +87,8 @@ mod tests {
             let (columns, below) = rows.split_at(3 * stride);
             let mut gathered = Vec::new();
             gather(columns, stride, len, &mut gathered);
-            let four = products_of_four(&gathered, below, stride);
+            assert!(products_of_four(&gathered, &below[2 * stride..], stride).is_none());
+            let four = products_of_four(&gathered, below, stride).unwrap();
             for r in 0..4 {
                 let one = products(&gathered, &below[r * stride..]);
                 assert_eq!(four[r], one);

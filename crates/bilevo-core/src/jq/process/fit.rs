@@ -2,7 +2,7 @@
 
 use super::{Sample, kernel};
 use crate::jq::cholesky;
-use crate::jq::tiles::{TILE, Tile, gather, products, products_of_four};
+use crate::jq::tiles::{TILE, for_products, gather};
 use crate::linalg::long_dot as dot;
 
 /// Added to the diagonal of the kernel matrix, as a share of it.
@@ -38,22 +38,18 @@ pub(super) struct Trial {
 impl Products {
     pub(super) fn new(sample: &Sample, lengths: &[f64]) -> Self {
         let (dim, len) = (lengths.len(), sample.len);
-        let points: Vec<f64> =
+        let mut points: Vec<f64> =
             sample.points.chunks_exact(dim).flat_map(|z| z.iter().zip(lengths).map(|(z, l)| z / l)).collect();
         let mut matrix = vec![0.0; len * len];
         let mut gathered = Vec::with_capacity(dim);
         for from in (0..len).step_by(TILE) {
-            let width = TILE.min(len - from);
-            gather(&points[from * dim..], dim, dim, &mut gathered);
-            let mut write = |i: usize, s: Tile| matrix[i * len + from..][..width].copy_from_slice(&s[..width]);
-            let groups = points[from * dim..].chunks_exact(TILE * dim);
-            let left = groups.remainder();
-            for (group, i) in groups.zip((from..).step_by(TILE)) {
-                products_of_four(&gathered, group, dim).into_iter().zip(i..).for_each(|(s, i)| write(i, s));
-            }
-            for (row, i) in left.chunks_exact(dim).zip(len - left.len() / dim..) {
-                write(i, products(&gathered, row));
-            }
+            gather(&points[from * dim..(from + TILE).min(len) * dim], dim, dim, &mut gathered);
+            let mut rows = matrix[from * len..].chunks_exact_mut(len);
+            for_products(&gathered, &mut points[from * dim..], dim, |_, s| {
+                if let Some(row) = rows.next() {
+                    row[from..].iter_mut().zip(s).for_each(|(row, s)| *row = s);
+                }
+            });
         }
         Products { lengths: lengths.to_vec(), points, matrix }
     }

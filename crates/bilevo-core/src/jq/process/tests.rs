@@ -138,17 +138,41 @@ fn derivatives_are_those_of_the_values() {
     }
 }
 
+fn likelihood(sample: &Sample, lengths: &[f64]) -> f64 {
+    let mut trial = Trial::default();
+    trial.run(sample, 2, &Products::new(sample, lengths), lengths);
+    trial.likelihood
+}
+
+#[test]
+fn trials_with_changed_products_are_those_with_new_ones() {
+    for len in [6, 13, 30] {
+        let sample = sample(len);
+        let products = Products::new(&sample, &LENGTHS);
+        // One length, all of them by the same factor, and all by different ones.
+        for factors in [[1.0, 1.5, 1.0], [1.5; 3], [0.9, 1.0, 1.2]] {
+            let lengths: Vec<f64> = LENGTHS.iter().zip(factors).map(|(l, f)| l * f).collect();
+            let (mut changed, mut fresh) = (Trial::default(), Trial::default());
+            changed.run(&sample, 2, &products, &lengths);
+            fresh.run(&sample, 2, &Products::new(&sample, &lengths), &lengths);
+            near(changed.likelihood, fresh.likelihood, 1e-6);
+            let differs = |trial: &Trial| (trial.likelihood - likelihood(&sample, &LENGTHS)).abs() > 1e-3;
+            assert!(differs(&changed) && differs(&fresh));
+        }
+    }
+}
+
 #[test]
 fn fits_choose_the_likelier_lengths_and_survive_nothing() {
     let sample = sample(14);
     let mut lengths = LENGTHS.to_vec();
-    let before = Process::with_lengths(&sample, 2, &LENGTHS).likelihood;
+    let before = likelihood(&sample, &LENGTHS);
     let mut last = before;
     for tick in 0..6 {
         let fitted = Process::fit(&sample, 2, &mut lengths, tick);
-        assert!(fitted.likelihood >= last);
         assert_eq!(fitted.lengths, lengths);
-        last = fitted.likelihood;
+        assert!(likelihood(&sample, &lengths) >= last);
+        last = likelihood(&sample, &lengths);
     }
     assert!(last > before);
     let empty = Process::fit(&Sample::default(), 2, &mut lengths, 0);

@@ -5,13 +5,14 @@
 
 use super::{Landscape, Region, Step, norm};
 use crate::jq::cholesky;
+use crate::linalg::dot;
 
 /// Newton steps before the point is taken as it is.
 const ROUNDS: usize = 40;
 /// Tries to find a damping that makes the function fall.
 const TRIES: usize = 14;
-/// Tries to end a step on the ball.
-const ON_BALL: usize = 20;
+/// Tries to end a step on the ball, and the share of the radius at which it should.
+const ON_BALL: (usize, f64) = (20, 0.9995);
 /// A step below this share of the radius ends the search.
 const STILL: f64 = 1e-6;
 /// A step below this share of the radius need not make the function fall visibly.
@@ -148,16 +149,21 @@ impl<'a, L: Landscape> Search<'a, L> {
         }
         let diagonal = (0..self.n).map(|i| self.hessian[i * self.n + i].abs()).fold(0.0, f64::max);
         let (mut low, mut high) = (0.0, damping + diagonal + norm(&self.gradient) / radius);
-        for _ in 0..ON_BALL {
-            let middle = if low == 0.0 { 0.1 * high } else { (low * high).sqrt() };
-            match self.shifted(damping, middle) {
+        let (mut ball, target) = (0.0, ON_BALL.1 * radius);
+        for _ in 0..ON_BALL.0 {
+            // Newton's step for 1/length, which is nearly linear in μ.
+            ball += length * (length - target) / (target * self.fall(length));
+            if !(ball > low && ball < high) {
+                ball = if low == 0.0 { 0.1 * high } else { (low * high).sqrt() };
+            }
+            match self.shifted(damping, ball) {
                 Some(reached) => length = reached,
                 None => return false,
             }
             if length > radius {
-                low = middle;
+                low = ball;
             } else if length < 0.999 * radius {
-                high = middle;
+                high = ball;
             } else {
                 break;
             }
@@ -172,10 +178,9 @@ impl<'a, L: Landscape> Search<'a, L> {
     fn shifted(&mut self, damping: f64, ball: f64) -> Option<f64> {
         let (n, f) = (self.n, self.free.len());
         for (row, &i) in self.free.iter().enumerate() {
-            for (column, &j) in self.free.iter().enumerate() {
-                self.factor[row * f + column] = self.hessian[i * n + j];
-            }
-            self.factor[row * f + row] += damping + ball;
+            let (into, from) = (&mut self.factor[row * f..(row + 1) * f], &self.hessian[i * n..(i + 1) * n]);
+            into[..=row].iter_mut().zip(&self.free).for_each(|(into, &j)| *into = from[j]);
+            into[row] += damping + ball;
             self.shift[row] = -self.gradient[i] - ball * self.z[i];
         }
         if !cholesky::factor(f, &mut self.factor[..f * f]) {
@@ -187,5 +192,16 @@ impl<'a, L: Landscape> Search<'a, L> {
             self.trial[i] += self.shift[row];
         }
         Some(norm(&self.trial))
+    }
+
+    /// How fast the trial point's length falls with μ: t = z + s solves (H + damping + μ) t = const, so
+    /// |t|' = -t'(H + damping + μ)⁻¹ t / |t|.
+    fn fall(&mut self, length: f64) -> f64 {
+        let f = self.free.len();
+        for (row, &i) in self.free.iter().enumerate() {
+            self.shift[row] = self.trial[i];
+        }
+        cholesky::forward(f, &self.factor[..f * f], &mut self.shift[..f]);
+        dot(&self.shift[..f], &self.shift[..f]) / length
     }
 }
