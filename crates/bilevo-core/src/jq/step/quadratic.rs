@@ -36,7 +36,8 @@ pub(super) struct Solution {
     pub(super) multipliers: Vec<f64>,
 }
 
-/// A point inside all bounds with its multipliers.
+/// A point inside all bounds with its multipliers, or a direction.
+#[derive(Clone, Debug)]
 struct Interior {
     s: Vec<f64>,
     /// Slacks t above and w below.
@@ -48,21 +49,37 @@ struct Interior {
     z_high: Vec<f64>,
 }
 
+/// What an iteration finds on its way.
+struct Scratch {
+    residual: Vec<f64>,
+    matrix: Vec<f64>,
+    stiffness: Vec<f64>,
+    gap: Vec<f64>,
+}
+
 impl Quadratic {
     /// The solution; none if H is not positive definite enough or numbers are not finite.
     pub(super) fn solve(&self) -> Option<Solution> {
-        let n = self.gradient.len();
+        let (n, rows) = (self.gradient.len(), self.offsets.len());
         let mut at = self.start();
-        let pairs = (2 * n + 2 * self.offsets.len()) as f64;
-        let mut matrix = vec![0.0; n * n];
+        let mut step = at.clone();
+        let zeros = |count: usize| vec![0.0; count];
+        let mut scratch =
+            Scratch { residual: zeros(n), matrix: zeros(n * n), stiffness: zeros(rows), gap: zeros(rows) };
+        let pairs = (2 * n + 2 * rows) as f64;
+        let mut length = 0.0;
         for _ in 0..ITERATIONS {
-            let residual = self.residual(&at);
+            self.find_residual(&at, &mut scratch.residual);
             let mu = self.complementarity(&at) / pairs;
-            if mu < ACCURACY && residual.iter().all(|r| r.abs() < 1e-9) {
+            if mu < ACCURACY && scratch.residual.iter().all(|r| r.abs() < 1e-9) {
                 break;
             }
-            let step = self.newton(&at, &residual, 0.1 * mu, &mut matrix)?;
-            let length = self.longest(&at, &step);
+            // The faster, the less the bounds were in the way.
+            let target = if length > 0.9 { 0.01 * mu } else { 0.1 * mu };
+            if !self.newton(&at, target, &mut scratch, &mut step) {
+                return None;
+            }
+            length = self.longest(&at, &step);
             at.advance(&step, length);
         }
         let finite = at.s.iter().chain(&at.lambda).all(|v| v.is_finite());
@@ -90,13 +107,13 @@ impl Quadratic {
     }
 
     /// Hs + g + A'λ - z_low + z_high
-    fn residual(&self, at: &Interior) -> Vec<f64> {
+    fn find_residual(&self, at: &Interior, into: &mut [f64]) {
         let n = at.s.len();
-        let mut residual: Vec<f64> = (0..n)
-            .map(|i| dot(&self.hessian[i * n..(i + 1) * n], &at.s) + self.gradient[i] - at.z_low[i] + at.z_high[i])
-            .collect();
-        at.lambda.iter().enumerate().for_each(|(i, l)| add_scaled(&mut residual, *l, self.row(i)));
-        residual
+        for (i, into) in into.iter_mut().enumerate() {
+            let curved = dot(&self.hessian[i * n..(i + 1) * n], &at.s);
+            *into = curved + self.gradient[i] - at.z_low[i] + at.z_high[i];
+        }
+        at.lambda.iter().enumerate().for_each(|(i, l)| add_scaled(into, *l, self.row(i)));
     }
 
     fn complementarity(&self, at: &Interior) -> f64 {
@@ -108,53 +125,41 @@ impl Quadratic {
         bounds + rows
     }
 
-    /// The direction towards complementarity `target`.
-    fn newton(&self, at: &Interior, residual: &[f64], target: f64, matrix: &mut [f64]) -> Option<Interior> {
+    /// The direction towards complementarity `target`; false if there is none.
+    fn newton(&self, at: &Interior, target: f64, scratch: &mut Scratch, step: &mut Interior) -> bool {
         let n = at.s.len();
+        let Scratch { residual, matrix, stiffness, gap } = scratch;
         matrix.copy_from_slice(&self.hessian);
-        let mut ds: Vec<f64> = residual.iter().map(|r| -r).collect();
         for i in 0..n {
-            let (below, above) = (at.s[i] - self.low[i], self.high[i] - at.s[i]);
-            matrix[i * n + i] += at.z_low[i] / below + at.z_high[i] / above;
-            ds[i] += target / below - at.z_low[i] - target / above + at.z_high[i];
+            let (below, above) = (1.0 / (at.s[i] - self.low[i]), 1.0 / (self.high[i] - at.s[i]));
+            matrix[i * n + i] += at.z_low[i] * below + at.z_high[i] * above;
+            step.s[i] = target * (below - above) - at.z_low[i] + at.z_high[i] - residual[i];
         }
-        let rows = self.offsets.len();
-        let stiffness: Vec<f64> =
-            (0..rows).map(|i| 1.0 / (at.t[i] / (self.weights[i] - at.lambda[i]) + at.w[i] / at.lambda[i])).collect();
-        let gap: Vec<f64> = (0..rows)
-            .map(|i| {
-                let (lambda, pi) = (at.lambda[i], self.weights[i] - at.lambda[i]);
-                // The rows' own residual keeps t - w = b + a's from drifting.
-                at.t[i] - at.w[i] - target * (1.0 / pi - 1.0 / lambda)
-                    + (self.offsets[i] + dot(self.row(i), &at.s) - at.t[i] + at.w[i])
-            })
-            .collect();
-        for i in 0..rows {
-            let row = self.row(i);
-            for (line, r) in matrix.chunks_exact_mut(n).zip(row) {
-                add_scaled(line, stiffness[i] * r, row);
+        for i in 0..gap.len() {
+            let (pi, lambda) = (1.0 / (self.weights[i] - at.lambda[i]), 1.0 / at.lambda[i]);
+            stiffness[i] = 1.0 / (at.t[i] * pi + at.w[i] * lambda);
+            // With the rows' own residual, which keeps t - w = b + a's from drifting.
+            gap[i] = self.offsets[i] + dot(self.row(i), &at.s) - target * (pi - lambda);
+            add_scaled(&mut step.s, -stiffness[i] * gap[i], self.row(i));
+            for (j, r) in self.row(i).iter().enumerate() {
+                add_scaled(&mut matrix[j * n..=j * n + j], stiffness[i] * r, self.row(i));
             }
-            add_scaled(&mut ds, -stiffness[i] * gap[i], row);
         }
         if !cholesky::factor(n, matrix) {
-            return None;
+            return false;
         }
-        cholesky::solve(n, matrix, &mut ds);
-        let d_lambda: Vec<f64> = (0..rows).map(|i| stiffness[i] * (dot(self.row(i), &ds) + gap[i])).collect();
-        let slack = |s: &[f64], multiplier: &dyn Fn(usize) -> f64, sign: f64| -> Vec<f64> {
-            (0..rows).map(|i| (target - sign * s[i] * d_lambda[i]) / multiplier(i) - s[i]).collect()
-        };
-        let bound = |z: &[f64], distance: &dyn Fn(usize) -> f64, sign: f64| -> Vec<f64> {
-            (0..n).map(|i| (target - sign * z[i] * ds[i]) / distance(i) - z[i]).collect()
-        };
-        Some(Interior {
-            t: slack(&at.t, &|i| self.weights[i] - at.lambda[i], -1.0),
-            w: slack(&at.w, &|i| at.lambda[i], 1.0),
-            z_low: bound(&at.z_low, &|i| at.s[i] - self.low[i], 1.0),
-            z_high: bound(&at.z_high, &|i| self.high[i] - at.s[i], -1.0),
-            s: ds,
-            lambda: d_lambda,
-        })
+        cholesky::solve(n, matrix, &mut step.s);
+        for i in 0..gap.len() {
+            let change = stiffness[i] * (dot(self.row(i), &step.s) + gap[i]);
+            step.lambda[i] = change;
+            step.t[i] = (target + at.t[i] * change) / (self.weights[i] - at.lambda[i]) - at.t[i];
+            step.w[i] = (target - at.w[i] * change) / at.lambda[i] - at.w[i];
+        }
+        for i in 0..n {
+            step.z_low[i] = (target - at.z_low[i] * step.s[i]) / (at.s[i] - self.low[i]) - at.z_low[i];
+            step.z_high[i] = (target + at.z_high[i] * step.s[i]) / (self.high[i] - at.s[i]) - at.z_high[i];
+        }
+        true
     }
 
     /// How far a direction may be followed: not quite to the first bound.
