@@ -175,7 +175,7 @@ impl Process {
     pub(crate) fn values(&self, z: &[f64], into: &mut [f64]) {
         into.fill(0.0);
         for (_, s, coefficients) in self.groups(z) {
-            let k = s.map(kernel);
+            let k = of_each(s, kernel);
             into.iter_mut().zip(coefficients).for_each(|(into, c)| *into += dot(c, &k));
         }
     }
@@ -185,7 +185,7 @@ impl Process {
         let n = self.dim - from;
         into.fill(0.0);
         for (points, s, coefficients) in self.groups(z) {
-            let k = s.map(kernel_slope);
+            let k = of_each(s, kernel_slope);
             for (into, c) in into.chunks_exact_mut(n).zip(coefficients) {
                 let weights = times(c, &k);
                 into.iter_mut().zip(&points[from..]).for_each(|(g, lanes)| *g += dot(lanes, &weights));
@@ -205,7 +205,7 @@ impl Process {
             for (c, w) in coefficients.iter().zip(weights) {
                 k.iter_mut().zip(c).for_each(|(k, c)| *k += w * c);
             }
-            let k = times(&k, &s.map(kernel_curvature));
+            let k = times(&k, &of_each(s, kernel_curvature));
             let points = &points[from..];
             for (i, (row, point)) in into.chunks_exact_mut(n).zip(points).enumerate() {
                 let weighted = times(&k, point);
@@ -246,10 +246,19 @@ impl Process {
     }
 }
 
+/// A function of each number.
+#[inline(always)]
+fn of_each(mut s: Lanes, function: impl Fn(f64) -> f64) -> Lanes {
+    s.iter_mut().for_each(|s| *s = function(*s));
+    s
+}
+
 /// a_i b_i
 #[inline(always)]
 fn times(a: &Lanes, b: &Lanes) -> Lanes {
-    std::array::from_fn(|i| a[i] * b[i])
+    let mut product = *a;
+    product.iter_mut().zip(b).for_each(|(a, b)| *a *= b);
+    product
 }
 
 #[cfg(test)]

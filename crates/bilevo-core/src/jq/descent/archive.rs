@@ -56,12 +56,20 @@ impl Archive {
         };
         let mut near: Vec<(f64, usize)> =
             self.points.chunks_exact(self.dim).map(distance).zip(0..).filter(|(d, _)| *d > 1e-24).collect();
-        near.sort_by(|a, b| a.0.total_cmp(&b.0));
-        near.truncate(limit);
+        // The first of equals, so that nothing depends on how they are sorted.
+        let order = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+        if near.len() > limit {
+            near.select_nth_unstable_by(limit, order);
+            near.truncate(limit);
+        }
+        near.sort_unstable_by(order);
         let rise = |index: usize| self.values[index * self.outputs] - row[0];
         let mut rises: Vec<f64> = near.iter().map(|(_, i)| rise(*i).abs()).collect();
-        rises.sort_by(f64::total_cmp);
-        let cut = rises.get(self.dim + 1).or(rises.get(self.dim)).map_or(f64::INFINITY, |r| POLE * r);
+        let rank = (self.dim + 1).min(rises.len().saturating_sub(1));
+        let cut = match rank >= self.dim {
+            true => POLE * *rises.select_nth_unstable_by(rank, f64::total_cmp).1,
+            false => f64::INFINITY,
+        };
         near.retain(|(_, i)| rise(*i) <= cut);
         let mut sample = Sample { len: near.len(), ..Sample::default() };
         for (_, i) in &near {

@@ -38,8 +38,10 @@ pub(super) struct Trial {
 impl Products {
     pub(super) fn new(sample: &Sample, lengths: &[f64]) -> Self {
         let (dim, len) = (lengths.len(), sample.len);
-        let mut points: Vec<f64> =
-            sample.points.chunks_exact(dim).flat_map(|z| z.iter().zip(lengths).map(|(z, l)| z / l)).collect();
+        let mut points = sample.points.clone();
+        for point in points.chunks_exact_mut(dim) {
+            point.iter_mut().zip(lengths).for_each(|(z, l)| *z /= l);
+        }
         let mut matrix = vec![0.0; len * len];
         let mut gathered = Vec::with_capacity(dim);
         for from in (0..len).step_by(TILE) {

@@ -11,8 +11,9 @@ use crate::linalg::dot;
 const ROUNDS: usize = 40;
 /// Tries to find a damping that makes the function fall.
 const TRIES: usize = 14;
-/// Tries to end a step on the ball, and the share of the radius at which it should.
-const ON_BALL: (usize, f64) = (20, 0.9995);
+/// Tries to end a step on the ball, and the share of the radius that it may miss it by: enough for
+/// the next step to be short.
+const ON_BALL: (usize, f64) = (20, 1e-7);
 /// A step below this share of the radius ends the search.
 const STILL: f64 = 1e-6;
 /// A step below this share of the radius need not make the function fall visibly.
@@ -149,10 +150,10 @@ impl<'a, L: Landscape> Search<'a, L> {
         }
         let diagonal = (0..self.n).map(|i| self.hessian[i * self.n + i].abs()).fold(0.0, f64::max);
         let (mut low, mut high) = (0.0, damping + diagonal + norm(&self.gradient) / radius);
-        let (mut ball, target) = (0.0, ON_BALL.1 * radius);
+        let mut ball = 0.0;
         for _ in 0..ON_BALL.0 {
             // Newton's step for 1/length, which is nearly linear in μ.
-            ball += length * (length - target) / (target * self.fall(length));
+            ball += length * (length - radius) / (radius * self.fall(length));
             if !(ball > low && ball < high) {
                 ball = if low == 0.0 { 0.1 * high } else { (low * high).sqrt() };
             }
@@ -160,13 +161,10 @@ impl<'a, L: Landscape> Search<'a, L> {
                 Some(reached) => length = reached,
                 None => return false,
             }
-            if length > radius {
-                low = ball;
-            } else if length < 0.999 * radius {
-                high = ball;
-            } else {
+            if (length - radius).abs() <= ON_BALL.1 * radius {
                 break;
             }
+            *(if length > radius { &mut low } else { &mut high }) = ball;
             if low == 0.0 && high < 1e-12 * diagonal {
                 break;
             }

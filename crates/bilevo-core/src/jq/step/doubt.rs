@@ -64,13 +64,14 @@ fn solve_columns(n: usize, factor: &[f64], b: &[f64]) -> Vec<f64> {
 /// Eigenvector of the largest eigenvalue, by powers.
 fn main_direction(n: usize, matrix: &[f64]) -> Vec<f64> {
     let mut v: Vec<f64> = (0..n).map(|i| 1.0 + 0.1 * i as f64).collect();
+    let mut next = vec![0.0; n];
     for _ in 0..30 {
-        let next: Vec<f64> = matrix.chunks_exact(n).map(|row| dot(row, &v)).collect();
+        next.iter_mut().zip(matrix.chunks_exact(n)).for_each(|(next, row)| *next = dot(row, &v));
         let length = norm(&next);
         if !(length > 0.0 && length.is_finite()) {
             break;
         }
-        v = next.iter().map(|c| c / length).collect();
+        v.iter_mut().zip(&next).for_each(|(v, c)| *v = c / length);
     }
     let length = norm(&v);
     v.iter().map(|c| c / length).collect()
