@@ -32,6 +32,8 @@ pub(super) struct Search<'a, L> {
     trial: Vec<f64>,
     free: Vec<usize>,
     damping: f64,
+    /// μ of the latest step.
+    ball: f64,
 }
 
 impl<'a, L: Landscape> Search<'a, L> {
@@ -50,6 +52,7 @@ impl<'a, L: Landscape> Search<'a, L> {
             trial: start.to_vec(),
             free: Vec::with_capacity(n),
             damping: 0.0,
+            ball: 0.0,
         };
         search.project();
         search.z.copy_from_slice(&search.trial);
@@ -141,35 +144,35 @@ impl<'a, L: Landscape> Search<'a, L> {
     }
 
     /// Newton's point for a damped Hessian, at most on the ball: solves (H + damping) s = -g, and if
-    /// that leads out of the ball, (H + damping + μ) s = -g - μ z with the μ that ends on it.
+    /// that leads out of the ball or has no solution, (H + damping + μ) s = -g - μ z with the μ that
+    /// ends on it. The latest μ is tried first.
     fn aim(&mut self, damping: f64) -> bool {
         let radius = self.region.radius;
-        let Some(mut length) = self.shifted(damping, 0.0) else { return false };
-        if length <= radius {
-            return true;
-        }
         let diagonal = (0..self.n).map(|i| self.hessian[i * self.n + i].abs()).fold(0.0, f64::max);
-        let (mut low, mut high) = (0.0, damping + diagonal + norm(&self.gradient) / radius);
-        let mut ball = 0.0;
+        // μ is too small at the first, unless negative, and too large at the second.
+        let (mut low, mut high) = (-1.0, damping + diagonal + norm(&self.gradient) / radius);
+        self.ball = self.ball.min(0.5 * high);
+        let mut sound = false;
         for _ in 0..ON_BALL.0 {
-            // Newton's step for 1/length, which is nearly linear in μ.
-            ball += length * (length - radius) / (radius * self.fall(length));
-            if !(ball > low && ball < high) {
-                ball = if low == 0.0 { 0.1 * high } else { (low * high).sqrt() };
+            let length = self.shifted(damping, self.ball);
+            sound = length.is_some();
+            let mut next = f64::NAN;
+            if let Some(length) = length {
+                if (length - radius).abs() <= ON_BALL.1 * radius || length < radius && self.ball <= 1e-12 * diagonal {
+                    break;
+                }
+                // Newton's step for 1/length, which is nearly linear in μ.
+                next = self.ball + length * (length - radius) / (radius * self.fall(length));
             }
-            match self.shifted(damping, ball) {
-                Some(reached) => length = reached,
-                None => return false,
+            *(if length.is_some_and(|l| l < radius) { &mut high } else { &mut low }) = self.ball;
+            if next <= 0.0 && low < 0.0 {
+                next = 0.0;
+            } else if !(next > low && next < high) {
+                next = if low <= 0.0 { 0.1 * high } else { (low * high).sqrt() };
             }
-            if (length - radius).abs() <= ON_BALL.1 * radius {
-                break;
-            }
-            *(if length > radius { &mut low } else { &mut high }) = ball;
-            if low == 0.0 && high < 1e-12 * diagonal {
-                break;
-            }
+            self.ball = next;
         }
-        true
+        sound
     }
 
     /// Writes z + s into the trial point and returns its length.
