@@ -13,11 +13,13 @@
 //! (`ties`).
 
 mod archive;
+mod border;
 mod cholesky;
 pub mod config;
 mod coordinates;
 pub mod descent;
 mod follower;
+mod hopes;
 mod minimiser;
 mod model;
 mod population;
@@ -40,8 +42,10 @@ use crate::engine::{Outlook, Readings, RunView, Scheme, SchemeFacts, SchemeSetup
 use crate::problem::{Level, Outcome, ProblemSpec};
 use crate::record::{StopReason, Verification};
 use crate::rng::{Purpose, Streams};
+use border::Border;
 use descent::{Descent, Incumbent};
 use follower::Answer;
+use hopes::Hopes;
 use population::{Origin, Population, Start, World};
 use recheck::Recheck;
 use searches::{Knowledge, Wanted, answer};
@@ -80,6 +84,10 @@ enum Phase {
     Recheck(Box<Recheck>),
     /// The elite is tested with the answer of the new incumbent.
     CrossCheck(Box<Recheck>),
+    /// Where it owed its value to an answer that is not the follower's, the best that this answer allows.
+    Border(Box<Border>),
+    /// The elite is looked at before the run ends.
+    LastLook(Box<Recheck>),
     Finished,
 }
 
@@ -113,6 +121,8 @@ pub struct JointQuadratic {
     ties: Ties,
     /// Descents from where the present restart stands.
     finishes: usize,
+    /// Decisions that would pay with another answer.
+    hopes: Hopes,
 }
 
 impl JointQuadratic {
@@ -151,6 +161,7 @@ impl JointQuadratic {
             judged: false,
             ties: Ties::default(),
             finishes: 0,
+            hopes: Hopes::default(),
         }
     }
 
@@ -188,11 +199,17 @@ impl JointQuadratic {
                     let mut world = world(&self.config, &mut self.knowledge, run);
                     self.population.ask(&mut world, &mut self.wanted);
                 }
-                Phase::Recheck(check) | Phase::CrossCheck(check) => {
+                Phase::Recheck(check) | Phase::CrossCheck(check) | Phase::LastLook(check) => {
                     if run.lower_budget_is_spent && check.level() == Level::Lower {
                         return;
                     }
                     check.ask(run.spec, run.streams, &mut self.knowledge, &mut self.wanted);
+                }
+                Phase::Border(border) => {
+                    if run.lower_budget_is_spent && border.level() == Level::Lower {
+                        return;
+                    }
+                    border.ask(run.spec, &mut self.wanted);
                 }
                 Phase::Finished => return,
             }
@@ -206,7 +223,8 @@ impl JointQuadratic {
     /// Puts the wanted points into the batch.
     fn hand_out(&self, run: &mut RunView<'_>) {
         let level = match &self.phase {
-            Phase::Recheck(check) | Phase::CrossCheck(check) => check.level(),
+            Phase::Recheck(check) | Phase::CrossCheck(check) | Phase::LastLook(check) => check.level(),
+            Phase::Border(border) => border.level(),
             _ => self.population.level(),
         };
         run.ask(level);
@@ -220,9 +238,9 @@ impl JointQuadratic {
     fn proceed(&mut self, run: &mut RunView<'_>) {
         match std::mem::replace(&mut self.phase, Phase::Finished) {
             Phase::Descend(descent) => match self.descended(&descent, run.spec) {
-                // A descent that was cut short has nothing to show for itself.
-                Some(solution) if descent.converged() => {
-                    self.descends |= self.descending;
+                // A descent that was cut short has nothing to show for itself, unless it began with more.
+                Some(solution) if descent.converged() || self.improves(&solution) => {
+                    self.descends |= self.descending && descent.converged();
                     self.population.incumbent = Some(solution.clone());
                     self.phase = Phase::Recheck(Box::new(self.second_look(solution)));
                 }
@@ -247,32 +265,51 @@ impl JointQuadratic {
                 None => self.restart(run),
             },
             Phase::Recheck(check) => {
-                let Recheck { solution, tied, exposed, moved, .. } = *check;
+                let Recheck { solution, hoped, tied, exposed, moved, .. } = *check;
                 self.ties.seen |= tied;
                 self.rechecks.0 += 1;
                 self.rechecks.1 += u64::from(exposed);
                 self.knowledge.rivals.push(&solution.x, &solution.answer.y);
-                let known = vec![solution.answer.y.clone()];
-                self.population.incumbent = Some(solution);
-                // A descent cannot do with a follower that has several basins, but may go on in a better one.
-                self.descends &= !moved;
-                if moved && self.may_finish(FINISHES) {
-                    return self.finish(run.spec, ANEW);
-                }
-                let generation = self.population.generation();
-                match self.elite.take() {
-                    Some(elite) => {
-                        self.phase = Phase::CrossCheck(Box::new(Recheck::new(elite, known, 0, false, generation)));
-                    }
-                    None => self.conclude(run),
+                match hoped.filter(|hoped| self.may_keep_to_border(hoped)) {
+                    Some(hoped) => self.keep_to_border(hoped, solution, run.spec),
+                    None => self.rechecked(solution, moved, run),
                 }
             }
+            Phase::Border(border) => self.leave_border(*border, run),
+            Phase::LastLook(check) => self.looked(*check, run),
             Phase::CrossCheck(check) => {
                 self.rechecks.1 += u64::from(check.exposed);
                 self.elite = Some(check.solution);
                 self.conclude(run);
             }
             Phase::Finished => {}
+        }
+    }
+
+    /// Whether a descent from where the restart stood led to something better.
+    fn improves(&self, solution: &Solution) -> bool {
+        let before = self.population.incumbent.as_ref().filter(|_| self.finishes > 0);
+        solution.answer.settled && before.is_some_and(|before| solution.compare(before).is_lt())
+    }
+
+    /// From a recheck on, with the answer that it left.
+    fn rechecked(&mut self, solution: Solution, moved: bool, run: &mut RunView<'_>) {
+        let known = vec![solution.answer.y.clone()];
+        self.population.incumbent = Some(solution);
+        // A descent cannot do with a follower that has several basins, but may go on in a better one.
+        self.descends &= !moved;
+        self.hopes.several |= moved;
+        if moved && self.may_finish(FINISHES) {
+            return self.finish(run.spec, ANEW);
+        }
+        let generation = self.population.generation();
+        match self.elite.take() {
+            Some(elite) => {
+                self.phase = Phase::CrossCheck(Box::new(
+                    Recheck::new(elite, known, 0, false, generation).under(self.config.position.kind),
+                ));
+            }
+            None => self.conclude(run),
         }
     }
 
@@ -289,6 +326,7 @@ impl JointQuadratic {
         let elite = self.elite.iter().map(|elite| &elite.answer.y);
         let known = self.knowledge.rivals.answers().chain(elite).cloned().collect();
         Recheck::new(incumbent, known, self.config.jq.rechecks, true, self.population.generation())
+            .under(self.config.position.kind)
     }
 
     /// Compares the incumbent of a restart with the elite and goes on or ends.
@@ -302,8 +340,11 @@ impl JointQuadratic {
         self.agreeing = match &self.elite {
             Some(elite) if incumbent.agrees(elite, AGREEMENT) => (all + 1, populations + population),
             Some(elite) if incumbent.compare(elite).is_ge() => self.agreeing,
+            // What the restarts agreed on has led to it.
+            _ if self.hopes.lifts => self.agreeing,
             _ => (1, population),
         };
+        self.hopes.lifts = false;
         if self.elite.as_ref().is_none_or(|elite| incumbent.compare(elite).is_le()) {
             self.ties.note_elite(self.elite.as_ref().is_none_or(|elite| !incumbent.agrees(elite, AGREEMENT)));
             self.elite = Some(incumbent);
@@ -315,6 +356,9 @@ impl JointQuadratic {
     fn go_on(&mut self, run: &mut RunView<'_>) {
         let (all, populations) = self.agreeing;
         let agreed = self.config.jq.effort.agreement().is_some_and(|(a, p)| all >= a && populations >= p);
+        if agreed && self.looks() {
+            return;
+        }
         if self.ties.are_due(&self.config, self.restarts, agreed) {
             self.lean(run);
         } else if !agreed {
@@ -327,10 +371,12 @@ impl JointQuadratic {
     /// another value or meet a follower with several basins, only populations follow.
     fn restart(&mut self, run: &RunView<'_>) {
         self.ties.just = false;
+        self.hopes.lifts = false;
         if self.descends && self.descents < self.restarts + FIRST_DESCENTS {
             self.descents += 1;
             self.descending = true;
             self.finishes = 0;
+            self.hopes.borders = 0;
             self.phase = descent(self.descent_budget, run.spec, run.streams, self.descents);
             return;
         }
@@ -345,6 +391,7 @@ impl JointQuadratic {
         self.restarts += 1;
         self.descending = false;
         self.finishes = 0;
+        self.hopes.borders = 0;
         self.population = Population::new(&Start {
             spec: run.spec,
             config: &self.config,
@@ -376,10 +423,11 @@ impl JointQuadratic {
         self.phase = Phase::Descend(Box::new(Descent::near(spec, &start, size.min(1.0), budget)));
     }
 
-    /// The best solution: the rechecked elite, or the present incumbent if that is better.
+    /// The best solution: the rechecked elite, or the present incumbent if that is better. Where the
+    /// follower has several basins, only a recheck can tell.
     fn best(&self) -> Option<Solved> {
         let incumbent = self.population.incumbent.as_ref().filter(|_| !self.ties.is_leaning());
-        let incumbent = incumbent.filter(|s| s.answer.settled || self.elite.is_none());
+        let incumbent = incumbent.filter(|s| s.answer.settled && !self.hopes.several || self.elite.is_none());
         let all = self.elite.iter().chain(incumbent);
         all.min_by(|a, b| a.compare(b)).map(Solution::as_solved)
     }
@@ -409,6 +457,7 @@ fn world<'a>(config: &'a Config, knowledge: &'a mut Knowledge, run: &'a mut RunV
     World {
         spec: run.spec,
         config: &config.jq,
+        position: config.position.kind,
         streams: run.streams,
         lower_budget_is_spent: run.lower_budget_is_spent,
         knowledge,
@@ -438,9 +487,10 @@ impl Scheme for JointQuadratic {
                 let mut world = world(&self.config, &mut self.knowledge, run);
                 self.population.tell(&mut world, &wanted, &answers);
             }
-            Phase::Recheck(check) | Phase::CrossCheck(check) => {
+            Phase::Recheck(check) | Phase::CrossCheck(check) | Phase::LastLook(check) => {
                 check.tell(run.spec, &mut self.knowledge, &wanted, &answers);
             }
+            Phase::Border(border) => border.tell(run.spec, &wanted, &answers),
             Phase::Finished => {}
         }
         self.advance(false, run);
@@ -463,7 +513,8 @@ impl Scheme for JointQuadratic {
     }
 
     fn is_refining(&self) -> bool {
-        matches!(self.phase, Phase::Recheck(_) | Phase::CrossCheck(_)) || self.population.is_verifying()
+        matches!(self.phase, Phase::Recheck(_) | Phase::CrossCheck(_) | Phase::LastLook(_))
+            || self.population.is_verifying()
     }
 
     fn restarts(&self) -> bool {

@@ -178,7 +178,8 @@ impl Descent {
         }
     }
 
-    fn level(&self) -> Level {
+    /// The level of the points wanted.
+    pub(crate) fn level(&self) -> Level {
         match self.phase {
             Phase::Judge(_) | Phase::Correct(_) => Level::Upper,
             _ => Level::Lower,

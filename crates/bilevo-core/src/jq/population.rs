@@ -14,16 +14,17 @@ pub(crate) use closing::EFFORT;
 
 use super::config::JqConfig;
 use super::coordinates::Coordinates;
-use super::follower::{Answer, Effort, Follower};
+use super::follower::{Answer, Effort, FEASIBLE, Follower};
 use super::model::JointModel;
 use super::response;
+use super::rivals;
 use super::searches::{Knowledge, Searches, Wanted, answer};
 use super::solution::{Solution, first_penalty};
 use crate::allocate::{AllocatorSetup, AllocatorState};
 use crate::batch::Answers;
 use crate::candidate::Candidate;
 use crate::cma::{Cma, CmaParams, Scratch};
-use crate::config::Config;
+use crate::config::{Config, PositionKind};
 use crate::engine::Readings;
 use crate::problem::{Level, ProblemSpec};
 use crate::record::LowerSearches;
@@ -34,6 +35,9 @@ use serde::{Deserialize, Serialize};
 const TOLERANCES: (f64, f64) = (0.1, 0.03);
 /// Gain of a sampled generation, relative to the first spread, that is none.
 const GAIN: f64 = 1e-3;
+/// Relative difference of f up to which a rival may be as good as an answer, after a first search and
+/// after verification.
+const TIES: (f64, f64) = (1e-3, 1e-4);
 /// Longest axis below which any distribution has collapsed.
 const COLLAPSED: f64 = 1e-11;
 
@@ -94,11 +98,33 @@ struct Clock {
 pub(crate) struct World<'a> {
     pub(crate) spec: &'a ProblemSpec,
     pub(crate) config: &'a JqConfig,
+    /// Which of equally good answers counts.
+    pub(crate) position: PositionKind,
     pub(crate) streams: Streams,
     /// Whether searches have to end with what they have.
     pub(crate) lower_budget_is_spent: bool,
     pub(crate) knowledge: &'a mut Knowledge,
     pub(crate) searches: &'a mut LowerSearches,
+}
+
+impl World<'_> {
+    /// Whether an answer that is as good as another within `margin`, relative, would matter.
+    fn may_tie(&self, rival: &Answer, other: &Answer, margin: f64) -> bool {
+        let penalty = self.knowledge.penalty;
+        let close = (rival.merit(penalty) - other.merit(penalty)).abs() <= margin * (1.0 + other.outcome.value.abs());
+        self.position != PositionKind::Any && close && rival.outcome.violation <= other.outcome.violation.max(FEASIBLE)
+    }
+
+    /// Whether the first of two decisions with the same x counts.
+    fn counts(&self, first: &Solution, second: &Solution, penalty: f64) -> bool {
+        let worse = first.merit(penalty) > second.merit(penalty);
+        worse == (self.position == PositionKind::Pessimistic)
+    }
+
+    /// Share of the box by which answers must differ to be rivals.
+    fn apart(&self) -> f64 {
+        if self.position == PositionKind::Any { rivals::DIFFERENT } else { rivals::FINER }
+    }
 }
 
 /// What a population is made from.
@@ -151,6 +177,8 @@ pub(crate) struct Population {
     /// Tasks of the open searches or points, where not all have one.
     tasks: Vec<usize>,
     answers: Vec<Answer>,
+    /// Answers of rivals that are as good as those of their tasks, if that matters.
+    ties: Vec<(usize, Answer)>,
     solutions: Vec<Solution>,
     unverified: Unverified,
     /// Whether the best of the generation is verified, before the incumbent.
@@ -160,6 +188,8 @@ pub(crate) struct Population {
     /// Answers to be tried at the incumbent's x: its rival and a random one; and the better of them.
     scouts: Vec<Vec<f64>>,
     discovery: Option<Answer>,
+    /// An answer that is as good as the incumbent's, if that matters.
+    tie: Option<Answer>,
     pub(crate) incumbent: Option<Solution>,
     /// Whether every decision of the latest generation failed.
     pub(crate) fruitless: bool,
@@ -216,12 +246,14 @@ impl Population {
             searches: Searches::default(),
             tasks: Vec::new(),
             answers: Vec::new(),
+            ties: Vec::new(),
             solutions: Vec::new(),
             unverified: Unverified { merit: f64::INFINITY, spread: 0.0 },
             verifies_best: false,
             reverified: Vec::new(),
             scouts: Vec::new(),
             discovery: None,
+            tie: None,
             incumbent: None,
             fruitless: false,
             latest: None,
@@ -333,8 +365,14 @@ impl Population {
             }
             Stage::RivalSearch => {
                 for (&task, search) in self.tasks.iter().zip(self.searches.all()) {
-                    if let Some(answer) = search.answer() {
-                        self.answers[task].clone_from(answer);
+                    match search.answer() {
+                        Some(rival) if world.may_tie(rival, &self.answers[task], TIES.0) => {
+                            self.ties.push((task, rival.clone()));
+                        }
+                        Some(rival) if rival.exposes(&self.answers[task], world.knowledge.penalty, 0.0) => {
+                            self.answers[task].clone_from(rival);
+                        }
+                        _ => {}
                     }
                 }
                 self.ask_upper(wanted);
@@ -355,13 +393,15 @@ impl Population {
     fn ask_rivals(&mut self, world: &World<'_>, wanted: &mut Wanted) {
         self.stage = Stage::Rivals;
         self.tasks.clear();
+        self.ties.clear();
         self.searches = Searches::default();
         let (upper, lower) = (&world.spec.upper.bounds, &world.spec.lower.bounds);
         if world.lower_budget_is_spent {
             return;
         }
         for (task, (candidate, answer)) in self.chosen.iter().zip(&self.answers).enumerate() {
-            if let Some(y) = world.knowledge.rivals.nearest((&candidate.x, &answer.y), upper, lower) {
+            let apart = world.apart();
+            if let Some(y) = world.knowledge.rivals.nearest((&candidate.x, &answer.y), upper, lower, apart) {
                 self.tasks.push(task);
                 wanted.push([&candidate.x[..], y].concat());
             }
@@ -372,6 +412,7 @@ impl Population {
         self.stage = Stage::Judge;
         let points = self.chosen.iter().zip(&self.answers).map(|(c, a)| [&c.x[..], &a.y[..]].concat());
         wanted.extend(points);
+        wanted.extend(self.ties.iter().map(|(task, a)| [&self.chosen[*task].x[..], &a.y[..]].concat()));
     }
 
     /// Takes the values of the wanted points.
@@ -394,7 +435,8 @@ impl Population {
         }
     }
 
-    /// Searches go on from the rivals that beat a task's answer.
+    /// Searches go on from the rivals that beat a task's answer, or from all if one that is as good would
+    /// matter: that shows only at its own minimum.
     fn judge_rivals(&mut self, world: &mut World<'_>, wanted: &Wanted, answers: &Answers<'_>) {
         let penalty = world.knowledge.penalty;
         let effort = self.effort(world);
@@ -404,7 +446,7 @@ impl Population {
         for (index, &task) in self.tasks.iter().enumerate() {
             let rival = answer(wanted[index][m..].to_vec(), answers, index);
             world.knowledge.note(&self.model, &wanted[index][..m], &rival);
-            if rival.exposes(&self.answers[task], penalty, 1e-9) {
+            if world.position != PositionKind::Any || rival.exposes(&self.answers[task], penalty, 1e-9) {
                 let stream = world.streams.open(Purpose::Refine, self.generation, 10 + task as u64);
                 let effort = Effort { region: 0.5, ..effort };
                 searches.push(Follower::from_answer(wanted[index][..m].to_vec(), rival, effort, stream));

@@ -12,10 +12,11 @@
 use super::coordinates::Coordinates;
 use super::descent::Polish;
 use super::follower::{Answer, Effort, FEASIBLE, Follower};
-use super::rivals::differs;
+use super::rivals::{DIFFERENT, FINER, differs, differs_by};
 use super::searches::{Knowledge, Searches, Wanted, answer};
 use super::solution::Solution;
 use crate::batch::Answers;
+use crate::config::PositionKind;
 use crate::problem::{Level, ProblemSpec};
 use crate::rng::{Purpose, Streams};
 use serde::{Deserialize, Serialize};
@@ -24,7 +25,8 @@ use serde::{Deserialize, Serialize};
 const BETTER: f64 = 1e-6;
 /// ... and to expose a solution.
 const EXPOSED: f64 = 1e-10;
-/// Answers that differ must be better by this: where the follower is indifferent, the leader chooses.
+/// Answers that differ must be better by this: where the follower is indifferent, the leader chooses,
+/// unless a position does.
 const CLEAR: f64 = 1e-4;
 /// Sizes of the box-wide and the local searches, as shares of the box.
 const REGIONS: (f64, f64) = (0.3, 0.01);
@@ -34,6 +36,12 @@ const GAINS: (f64, f64) = (1e-3, 1e-6);
 const GENERATIONS: (usize, usize) = (20, 30);
 /// Penalties of the local searches, relative to that of the run.
 const PENALTIES: [f64; 3] = [3.0, 30.0, 300.0];
+
+/// Other minima made exact where it matters which of equally good answers is found.
+const OTHERS: usize = 4;
+
+/// Values near the answer that are tried as well then, as shares of the box.
+const NEAR: [f64; 4] = [0.002, 0.006, 0.02, 0.06];
 
 /// Other values tried of each variable, and of all variables together, at most.
 const SCAN: (usize, usize) = (30, 400);
@@ -47,7 +55,8 @@ enum Stage {
     Polish(Box<Polish>),
     /// A local search under the penalty at this index.
     Fine(usize),
-    Judge,
+    /// Upper: the better answer, if there is one, and the other minima.
+    Judge(bool),
     Ended,
 }
 
@@ -59,10 +68,19 @@ pub(crate) struct Recheck {
     pub(crate) exposed: bool,
     /// Whether that answer is elsewhere.
     pub(crate) moved: bool,
+    /// The solution before that.
+    pub(crate) hoped: Option<Solution>,
     /// Whether answers were found that are equally good for the follower.
     pub(crate) tied: bool,
     best: Answer,
     known: Vec<Vec<f64>>,
+    /// Whether it matters which of equally good answers is found.
+    takes_sides: bool,
+    /// Whether other minima are wanted too, those judged, and those found or to be found.
+    collects: bool,
+    pub(crate) wells: Vec<Solution>,
+    minima: Vec<Answer>,
+    others: Vec<Answer>,
     /// Whether other values of each variable were tried, and whether they are the known answers.
     scanned: bool,
     scanning: bool,
@@ -90,8 +108,14 @@ impl Recheck {
             solution,
             exposed: false,
             moved: false,
+            hoped: None,
             tied: false,
             known,
+            takes_sides: false,
+            collects: false,
+            wells: Vec::new(),
+            minima: Vec::new(),
+            others: Vec::new(),
             scanned: false,
             scanning: false,
             unjudged: false,
@@ -106,6 +130,18 @@ impl Recheck {
         }
     }
 
+    /// The same where equally good answers count by a position.
+    pub(crate) fn under(mut self, position: PositionKind) -> Self {
+        self.takes_sides = position != PositionKind::Any;
+        self
+    }
+
+    /// The same with what other minima of the follower would be worth.
+    pub(crate) fn with_wells(mut self) -> Self {
+        self.collects = true;
+        self
+    }
+
     /// The solution's own answer is evaluated too, since its value is not known.
     pub(crate) fn with_own_answer(mut self) -> Self {
         self.unjudged = true;
@@ -115,7 +151,7 @@ impl Recheck {
 
     /// The level of the points wanted.
     pub(crate) fn level(&self) -> Level {
-        if self.stage == Stage::Judge { Level::Upper } else { Level::Lower }
+        if matches!(self.stage, Stage::Judge(_)) { Level::Upper } else { Level::Lower }
     }
 
     /// The next points; none when it is over.
@@ -142,7 +178,10 @@ impl Recheck {
                         self.polished(found, spec, streams, knowledge);
                     }
                 }
-                Stage::Judge => wanted.push([&self.solution.x[..], &self.best.y[..]].concat()),
+                Stage::Judge(better) => {
+                    let answers = self.minima.iter().chain(better.then_some(&self.best));
+                    wanted.extend(answers.map(|answer| [&self.solution.x[..], &answer.y[..]].concat()));
+                }
                 Stage::Ended => return,
             }
             if !wanted.is_empty() {
@@ -169,9 +208,14 @@ impl Recheck {
                 let before = self.best.clone();
                 let known = std::mem::take(&mut self.known);
                 let told: Vec<Answer> = known.into_iter().enumerate().map(|(i, y)| answer(y, answers, i)).collect();
-                if self.scanning {
-                    self.scanning = false;
+                let scanned = std::mem::take(&mut self.scanning);
+                if scanned {
                     self.known.extend(combined(&before, &told));
+                }
+                if self.takes_sides || self.collects {
+                    let minima =
+                        if scanned { valleys(&told, spec.lower.dim(), knowledge.penalty) } else { told.clone() };
+                    self.others.extend(minima);
                 }
                 told.into_iter().for_each(|answer| self.take_better(answer, BETTER));
             }
@@ -184,12 +228,20 @@ impl Recheck {
                 let m = spec.upper.dim();
                 polish.tell(wanted.iter().enumerate().map(|(i, point)| answer(point[m..].to_vec(), answers, i)));
             }
-            Stage::Judge => {
-                if !answers.outcomes[0].is_failed() {
+            Stage::Judge(better) => {
+                let better = *better;
+                let judged = |answer: Answer, i: usize| {
+                    Solution::new(spec, self.solution.x.clone(), answer, answers.outcomes[i], answers.constraints(i))
+                };
+                let minima = std::mem::take(&mut self.minima);
+                let last = minima.len();
+                self.wells = minima.into_iter().enumerate().map(|(i, answer)| judged(answer, i)).collect();
+                if better && !answers.outcomes[last].is_failed() {
                     self.exposed = true;
                     self.moved = differs(&self.best.y, &self.solution.answer.y, &spec.lower.bounds);
-                    let (x, best) = (self.solution.x.clone(), Answer { settled: true, ..self.best.clone() });
-                    self.solution = Solution::new(spec, x, best, answers.outcomes[0], answers.constraints(0));
+                    let true_one = judged(Answer { settled: true, ..self.best.clone() }, last);
+                    let before = std::mem::replace(&mut self.solution, true_one);
+                    self.hoped = self.moved.then_some(before);
                 }
                 self.stage = Stage::Ended;
             }
@@ -220,9 +272,16 @@ impl Recheck {
         let values = (SCAN.1 / n).clamp(1, SCAN.0);
         let mut stream = streams.open(Purpose::Recheck, self.generation, 1000);
         for (i, &(low, high)) in spec.lower.bounds.iter().enumerate() {
-            for k in 0..values {
+            let mut line: Vec<f64> =
+                (0..values).map(|k| low + (high - low) * (k as f64 + stream.uniform()) / values as f64).collect();
+            if self.takes_sides {
+                let near = NEAR.into_iter().flat_map(|share| [-share, share]);
+                line.extend(near.map(|share| (self.best.y[i] + share * (high - low)).clamp(low, high)));
+                line.sort_by(f64::total_cmp);
+            }
+            for value in line {
                 let mut y = self.best.y.clone();
-                y[i] = low + (high - low) * (k as f64 + stream.uniform()) / values as f64;
+                y[i] = value;
                 self.known.push(y);
             }
         }
@@ -262,15 +321,25 @@ impl Recheck {
             self.rough.push(self.best.clone());
         }
         let merit = |a: &Answer| a.merit(self.penalty);
-        let best = found.into_iter().min_by(|a, b| merit(a).total_cmp(&merit(b)));
         let margin = BETTER * (1.0 + self.best.outcome.value.abs());
-        self.rough.extend(best.filter(|a| merit(a) < merit(&self.best) - margin));
+        if self.takes_sides || self.collects {
+            self.others.extend(found);
+            let others = std::mem::take(&mut self.others);
+            let share = if self.takes_sides { FINER } else { DIFFERENT };
+            self.rough.extend(apart(others, &self.best, self.penalty, &spec.lower.bounds, share));
+        } else {
+            let best = found.into_iter().min_by(|a, b| merit(a).total_cmp(&merit(b)));
+            self.rough.extend(best.filter(|a| merit(a) < merit(&self.best) - margin));
+        }
         self.next_polish(true, spec, streams, knowledge);
     }
 
     /// Takes an answer that was made as exact as its search could.
     fn polished(&mut self, found: Answer, spec: &ProblemSpec, streams: Streams, knowledge: &Knowledge) {
         let settled = found.settled;
+        if self.collects {
+            self.minima.push(found.clone());
+        }
         self.take_better(found, 0.0);
         self.next_polish(settled, spec, streams, knowledge);
     }
@@ -299,11 +368,46 @@ impl Recheck {
             self.searches = Searches::new(vec![search]);
         } else {
             let before = &self.solution.answer;
-            let margin = if differs(&self.best.y, &before.y, &spec.lower.bounds) { CLEAR } else { EXPOSED };
+            let elsewhere = differs(&self.best.y, &before.y, &spec.lower.bounds);
+            let margin = if elsewhere && !self.takes_sides { CLEAR } else { EXPOSED };
             let better = self.best.repairs(before) || self.best.exposes(before, 0.0, margin);
-            self.stage = if better { Stage::Judge } else { Stage::Ended };
+            self.stage = Stage::Judge(better);
+            let minima = std::mem::take(&mut self.minima);
+            let feasible = minima.into_iter().filter(|a| a.outcome.violation <= FEASIBLE).collect();
+            self.minima = apart(feasible, &self.best, 0.0, &spec.lower.bounds, DIFFERENT);
+            if !better && self.minima.is_empty() {
+                self.stage = Stage::Ended;
+            }
         }
     }
+}
+
+/// The smallest of the values tried along each variable, where those next to them are larger.
+fn valleys(told: &[Answer], dim: usize, penalty: f64) -> Vec<Answer> {
+    let merit = |a: &Answer| a.merit(penalty);
+    let mut all = Vec::new();
+    for line in told.chunks(told.len() / dim) {
+        let lowest = |i: usize| {
+            (i == 0 || merit(&line[i]) <= merit(&line[i - 1]))
+                && line.get(i + 1).is_none_or(|a| merit(&line[i]) <= merit(a))
+        };
+        all.extend((0..line.len()).filter(|&i| lowest(i)).map(|i| line[i].clone()));
+    }
+    all
+}
+
+/// The best of the answers that differ from each other and from `best`.
+fn apart(mut answers: Vec<Answer>, best: &Answer, penalty: f64, bounds: &[(f64, f64)], share: f64) -> Vec<Answer> {
+    answers.sort_by(|a, b| a.merit(penalty).total_cmp(&b.merit(penalty)));
+    let mut kept: Vec<Answer> = Vec::new();
+    for answer in answers {
+        let new = |other: &Answer| differs_by(share, &answer.y, &other.y, bounds);
+        let new = new(best) && kept.iter().all(new);
+        if new && kept.len() < OTHERS {
+            kept.push(answer);
+        }
+    }
+    kept
 }
 
 /// The answer with the best value of each variable, where more than one is better than before.

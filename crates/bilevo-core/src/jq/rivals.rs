@@ -8,12 +8,14 @@ use serde::{Deserialize, Serialize};
 
 /// Rivals remembered.
 const MEMORY: usize = 12;
-/// Share of the box by which some variable of a rival must differ.
-const DIFFERENT: f64 = 0.05;
+/// Share of the box by which some variable of a rival must differ ...
+pub(crate) const DIFFERENT: f64 = 0.05;
+/// ... where it matters which of equally good answers counts.
+pub(crate) const FINER: f64 = 1e-3;
 
-/// Known answers (x, y), the oldest first.
+/// Known answers (x, y), the oldest first, and how many there ever were.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Rivals(Vec<(Vec<f64>, Vec<f64>)>);
+pub(crate) struct Rivals(Vec<(Vec<f64>, Vec<f64>)>, u64);
 
 impl Rivals {
     /// Remembers an answer.
@@ -22,9 +24,15 @@ impl Rivals {
             return;
         }
         self.0.push((x.to_vec(), y.to_vec()));
+        self.1 += 1;
         if self.0.len() > MEMORY {
             self.0.remove(0);
         }
+    }
+
+    /// How many there ever were.
+    pub(crate) fn count(&self) -> u64 {
+        self.1
     }
 
     /// All their answers.
@@ -38,11 +46,12 @@ impl Rivals {
         (x, y): (&[f64], &[f64]),
         upper: &[(f64, f64)],
         lower: &[(f64, f64)],
+        apart: f64,
     ) -> Option<&[f64]> {
         let distance = |rival: &Vec<f64>| -> f64 {
             rival.iter().zip(x).zip(upper).map(|(pair, b)| share(pair, b)).map(|s| s * s).sum()
         };
-        let candidates = self.0.iter().filter(|(_, rival)| differs(rival, y, lower));
+        let candidates = self.0.iter().filter(|(_, rival)| differs_by(apart, rival, y, lower));
         candidates.min_by(|a, b| distance(&a.0).total_cmp(&distance(&b.0))).map(|(_, rival)| rival.as_slice())
     }
 }
@@ -54,7 +63,12 @@ fn share((a, b): (&f64, &f64), (low, high): &(f64, f64)) -> f64 {
 
 /// Whether two answers are not the same.
 pub(crate) fn differs(a: &[f64], b: &[f64], bounds: &[(f64, f64)]) -> bool {
-    a.iter().zip(b).zip(bounds).any(|(pair, b)| share(pair, b) > DIFFERENT)
+    differs_by(DIFFERENT, a, b, bounds)
+}
+
+/// Whether some variable of two answers differs by more than a share of its box.
+pub(crate) fn differs_by(apart: f64, a: &[f64], b: &[f64], bounds: &[(f64, f64)]) -> bool {
+    a.iter().zip(b).zip(bounds).any(|(pair, b)| share(pair, b) > apart)
 }
 
 #[cfg(test)]
@@ -65,7 +79,8 @@ mod tests {
     fn the_nearest_that_differs() {
         let mut rivals = Rivals::default();
         let bounds = [(0.0, 10.0)];
-        let ask = |rivals: &Rivals, x: f64, y: f64| rivals.nearest((&[x], &[y]), &bounds, &bounds).map(|y| y[0]);
+        let ask =
+            |rivals: &Rivals, x: f64, y: f64| rivals.nearest((&[x], &[y]), &bounds, &bounds, DIFFERENT).map(|y| y[0]);
         assert_eq!(ask(&rivals, 1.0, 1.0), None);
         rivals.push(&[1.0], &[5.0]);
         rivals.push(&[9.0], &[7.0]);

@@ -24,6 +24,8 @@ use serde::{Deserialize, Serialize};
 const WEIGHTS: [f64; 7] = [1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
 /// Index of the largest weight that leaves nothing but ties to the leader.
 const ENOUGH: usize = 3;
+/// Index of the largest weight whose answers are nearly the follower's own.
+const NEARLY: usize = 2;
 /// A population ends when it is this small, as a share of the box and relative to the weight.
 const ACCURACY: f64 = 0.03;
 /// Evaluations that a search may spend if there were fewer before it; else as many as there were.
@@ -116,6 +118,7 @@ impl JointQuadratic {
     pub(super) fn lean_less(&mut self, run: &mut RunView<'_>) {
         let Some(Open { step, known, found: before, limit }) = self.ties.open.take() else { return };
         let found = self.population.incumbent.take();
+        let seen = found.clone();
         let confirms = found.as_ref().zip(self.elite.as_ref()).is_some_and(|(a, b)| a.agrees(b, AGREEMENT));
         let found = found.filter(|found| self.promises(found));
         // What does not depend on the weight has arrived: only the last one is left to try.
@@ -138,6 +141,9 @@ impl JointQuadratic {
         }
         *run.lean = position::weight(&self.config);
         self.knowledge = *known;
+        for solution in seen.iter().chain(&before).filter(|_| step >= NEARLY) {
+            self.knowledge.rivals.push(&solution.x, &solution.answer.y);
+        }
         // A region that got lost on the way may still hold what it was made from.
         match found.filter(|_| step >= ENOUGH).or(before.filter(|_| step > ENOUGH && !confirms)) {
             Some(mut found) => {
@@ -156,7 +162,7 @@ impl JointQuadratic {
     }
 
     /// Whether a solution with a leaning follower is clearly better than the elite.
-    fn promises(&self, found: &Solution) -> bool {
+    pub(super) fn promises(&self, found: &Solution) -> bool {
         self.elite.as_ref().is_none_or(|elite| found.compare(elite).is_lt() && !found.agrees(elite, AGREEMENT))
     }
 }

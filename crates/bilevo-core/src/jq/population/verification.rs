@@ -1,8 +1,9 @@
 //! Verification: the generation's best and the incumbent are refined, and the incumbent is tested
 //! with its rival and a random answer, before anybody becomes or stays incumbent.
 
-use super::{GAIN, Population, Stage, TOLERANCES, Unverified, World};
+use super::{GAIN, Population, Stage, TIES, TOLERANCES, Unverified, World};
 use crate::batch::Answers;
+use crate::config::PositionKind;
 use crate::jq::follower::{Answer, Effort, Follower};
 use crate::jq::searches::{Searches, Wanted, answer};
 use crate::jq::solution::Solution;
@@ -22,6 +23,14 @@ impl Population {
             self.solutions.push(Solution::new(world.spec, candidate.x.clone(), answer.clone(), outcome, constraints));
         }
         self.price();
+        for (i, (task, answer)) in std::mem::take(&mut self.ties).into_iter().enumerate() {
+            let index = self.chosen.len() + i;
+            let (outcome, constraints) = (answers.outcomes[index], answers.constraints(index));
+            let tie = Solution::new(world.spec, self.chosen[task].x.clone(), answer, outcome, constraints);
+            if world.counts(&tie, &self.solutions[task], self.penalty) {
+                self.solutions[task] = tie;
+            }
+        }
         let mut merits: Vec<f64> = self.solutions.iter().map(|s| s.merit(self.penalty)).collect();
         merits.sort_by(f64::total_cmp);
         let gap = |i: usize| (merits[i.min(merits.len() - 1)] - merits[0]).abs();
@@ -39,10 +48,14 @@ impl Population {
         self.discovery = None;
         if let Some(incumbent) = self.incumbent.as_ref().filter(|_| world.config.discovery.is_on()) {
             let bounds = (&world.spec.upper.bounds[..], &world.spec.lower.bounds[..]);
-            let rival = world.knowledge.rivals.nearest((&incumbent.x, &incumbent.answer.y), bounds.0, bounds.1);
+            let rival =
+                world.knowledge.rivals.nearest((&incumbent.x, &incumbent.answer.y), bounds.0, bounds.1, world.apart());
             let mut stream = world.streams.open(Purpose::Elite, self.generation, 0);
             let random = scout(&incumbent.answer.y, bounds.1, self.generation.is_multiple_of(2), &mut stream);
             self.scouts = rival.map(<[f64]>::to_vec).into_iter().chain([random]).collect();
+            if world.position != PositionKind::Any {
+                self.scouts.truncate(1);
+            }
         }
     }
 
@@ -54,11 +67,13 @@ impl Population {
         self.discovery = best.or(self.discovery.take());
     }
 
-    /// Searches from the scout's answer if it beats the incumbent's.
+    /// Searches from the scout's answer if it beats the incumbent's, or may be as good as that.
     pub(super) fn open_discovery(&mut self, world: &mut World<'_>, wanted: &mut Wanted) {
         let current = self.reverified.get(usize::from(self.verifies_best));
         let won = match (&self.discovery, current) {
-            (Some(found), Some(current)) => found.exposes(current, world.knowledge.penalty, 1e-6),
+            (Some(found), Some(current)) => {
+                world.position != PositionKind::Any || found.exposes(current, world.knowledge.penalty, 1e-6)
+            }
             _ => false,
         };
         let Some((found, incumbent)) = self.discovery.take().filter(|_| won).zip(self.incumbent.as_ref()) else {
@@ -70,12 +85,15 @@ impl Population {
         self.stage = Stage::Discovery;
     }
 
-    /// The answer found from there replaces the incumbent's and becomes a rival.
+    /// The answer found from there becomes a rival and, if it is better, replaces the incumbent's.
     pub(super) fn adopt_discovery(&mut self, world: &mut World<'_>) {
         let found = self.searches.all().first().and_then(Follower::answer).cloned();
         if let (Some(found), Some(incumbent)) = (found, &self.incumbent) {
             world.knowledge.rivals.push(&incumbent.x, &found.y);
-            if let Some(current) = self.reverified.get_mut(usize::from(self.verifies_best)) {
+            let Some(current) = self.reverified.get_mut(usize::from(self.verifies_best)) else { return };
+            if world.may_tie(&found, current, TIES.1) {
+                self.tie = Some(found);
+            } else if found.exposes(current, world.knowledge.penalty, 0.0) {
                 *current = found;
             }
         }
@@ -102,6 +120,8 @@ impl Population {
         for index in self.changed() {
             wanted.extend(self.verified(index).map(|s| [&s.x[..], &self.reverified[index].y[..]].concat()));
         }
+        let tie = self.incumbent.as_ref().zip(self.tie.as_ref());
+        wanted.extend(tie.map(|(incumbent, tie)| [&incumbent.x[..], &tie.y[..]].concat()));
         if wanted.is_empty() {
             self.confirm(world, &Answers::without_constraints(&[]));
         }
@@ -126,6 +146,16 @@ impl Population {
             }
             if let Some(judged) = self.judged.iter_mut().find(|s| !is_best && s.x == target.x) {
                 judged.clone_from(target);
+            }
+        }
+        let last = answers.outcomes.len().saturating_sub(1);
+        if let (Some(answer), Some(incumbent)) = (self.tie.take(), &mut self.incumbent)
+            && answers.outcomes.get(last).is_some_and(|outcome| !outcome.is_failed())
+        {
+            let (outcome, constraints) = (answers.outcomes[last], answers.constraints(last));
+            let tie = Solution::new(world.spec, incumbent.x.clone(), answer, outcome, constraints);
+            if world.counts(&tie, incumbent, self.penalty) {
+                *incumbent = tie;
             }
         }
         self.close_generation(world, best);
