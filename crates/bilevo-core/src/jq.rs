@@ -359,7 +359,7 @@ impl JointQuadratic {
         if agreed && self.looks() {
             return;
         }
-        if self.ties.are_due(&self.config, self.restarts, agreed) {
+        if self.ties.are_due(&self.config, self.restarts, agreed, self.ties_are_likely(run.spec)) {
             self.lean(run);
         } else if !agreed {
             self.restart(run);

@@ -85,7 +85,8 @@ settings! {
     /// A random answer is tried at the incumbent's x in every generation.
     discovery: Switch = Switch::On, |_| words(Switch::ALL);
     /// Searches, before the run ends, for decisions at which the follower is indifferent and that pay
-    /// only if it answers as the leader likes.
+    /// only if it answers as the leader likes; unless `thorough` only one where the follower has one
+    /// minimum, and its answer is inside its bounds and constraints.
     ties: usize = 3, |_| whole(0, 1000);
     /// Box-wide searches that recheck the follower at the end of a restart.
     rechecks: usize = 2, |_| whole(0, 1000);

@@ -30,10 +30,19 @@ pub(super) struct Hopes {
     pub(super) borders: usize,
     /// Whether the present search goes on from the elite.
     pub(super) lifts: bool,
+    /// Whether it has other minima at the elite.
+    wells: bool,
     /// Where the elite was looked at before the end, and how many rivals were known.
     looked: Option<(Vec<f64>, u64)>,
     /// What that look promised, the best last.
     all: Vec<Solution>,
+}
+
+impl Hopes {
+    /// Whether the follower was seen to have several minima.
+    pub(super) fn are_several(&self) -> bool {
+        self.several || self.wells
+    }
 }
 
 impl JointQuadratic {
@@ -100,6 +109,7 @@ impl JointQuadratic {
         let Recheck { solution, hoped, wells, exposed, moved, .. } = check;
         self.rechecks.1 += u64::from(exposed);
         self.hopes.several |= moved;
+        self.hopes.wells = !wells.is_empty();
         if moved {
             self.agreeing = (0, 0);
         }

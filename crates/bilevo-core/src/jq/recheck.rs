@@ -40,6 +40,8 @@ const PENALTIES: [f64; 3] = [3.0, 30.0, 300.0];
 /// Other minima made exact where it matters which of equally good answers is found.
 const OTHERS: usize = 4;
 
+/// Difference of f, relative to its range along the variables, within which a well may be the deeper one.
+const CLOSE: f64 = 0.02;
 /// Values near the answer that are tried as well then, as shares of the box.
 const NEAR: [f64; 4] = [0.002, 0.006, 0.02, 0.06];
 
@@ -81,6 +83,8 @@ pub(crate) struct Recheck {
     pub(crate) wells: Vec<Solution>,
     minima: Vec<Answer>,
     others: Vec<Answer>,
+    /// Range of f over the other values tried.
+    range: f64,
     /// Whether other values of each variable were tried, and whether they are the known answers.
     scanned: bool,
     scanning: bool,
@@ -116,6 +120,7 @@ impl Recheck {
             wells: Vec::new(),
             minima: Vec::new(),
             others: Vec::new(),
+            range: 0.0,
             scanned: false,
             scanning: false,
             unjudged: false,
@@ -212,10 +217,11 @@ impl Recheck {
                 if scanned {
                     self.known.extend(combined(&before, &told));
                 }
-                if self.takes_sides || self.collects {
-                    let minima =
-                        if scanned { valleys(&told, spec.lower.dim(), knowledge.penalty) } else { told.clone() };
-                    self.others.extend(minima);
+                if scanned {
+                    self.range = range(&told, knowledge.penalty);
+                    self.others.extend(valleys(&told, spec.lower.dim(), knowledge.penalty));
+                } else {
+                    self.others.extend(told.iter().cloned());
                 }
                 told.into_iter().for_each(|answer| self.take_better(answer, BETTER));
             }
@@ -321,15 +327,20 @@ impl Recheck {
             self.rough.push(self.best.clone());
         }
         let merit = |a: &Answer| a.merit(self.penalty);
-        let margin = BETTER * (1.0 + self.best.outcome.value.abs());
+        let share = if self.takes_sides { FINER } else { DIFFERENT };
         if self.takes_sides || self.collects {
             self.others.extend(found);
             let others = std::mem::take(&mut self.others);
-            let share = if self.takes_sides { FINER } else { DIFFERENT };
             self.rough.extend(apart(others, &self.best, self.penalty, &spec.lower.bounds, share));
         } else {
-            let best = found.into_iter().min_by(|a, b| merit(a).total_cmp(&merit(b)));
-            self.rough.extend(best.filter(|a| merit(a) < merit(&self.best) - margin));
+            let margin = BETTER * (1.0 + self.best.outcome.value.abs());
+            let better = |a: &Answer| merit(a) < merit(&self.best) - margin;
+            let best = found.iter().min_by(|a, b| merit(a).total_cmp(&merit(b))).filter(|a| better(a)).cloned();
+            // A well that is hardly deeper shows only when it is exact.
+            let others = self.others.drain(..).chain(found).collect();
+            let nearly = apart(others, &self.best, self.penalty, &spec.lower.bounds, share).into_iter().next();
+            let close = |a: &Answer| merit(a) < merit(&self.best) + CLOSE * self.range;
+            self.rough.extend(best.or(nearly.filter(close).filter(|_| self.thorough)));
         }
         self.next_polish(true, spec, streams, knowledge);
     }
@@ -380,6 +391,12 @@ impl Recheck {
             }
         }
     }
+}
+
+/// The largest difference of finite merits.
+fn range(told: &[Answer], penalty: f64) -> f64 {
+    let merits = || told.iter().map(|a| a.merit(penalty)).filter(|merit| merit.is_finite());
+    (merits().fold(f64::NEG_INFINITY, f64::max) - merits().fold(f64::INFINITY, f64::min)).max(0.0)
 }
 
 /// The smallest of the values tried along each variable, where those next to them are larger.

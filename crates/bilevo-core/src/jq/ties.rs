@@ -32,6 +32,10 @@ const ACCURACY: f64 = 0.03;
 const ALLOWANCE: u64 = 12_000;
 /// Other restarts for each of these searches while restarts do not agree.
 const RARITY: u64 = 3;
+/// Distance from a bound or a constraint, as a share of the box or of f, that is none.
+const AT_BOUND: f64 = 1e-4;
+/// Searches before the end where nothing speaks for ties.
+const UNLIKELY: usize = 1;
 /// Size of a population that follows another, relative to the weight of that.
 const REACH: f64 = 2.0;
 
@@ -66,13 +70,16 @@ struct Open {
 
 impl Ties {
     /// Whether the next restart is to be such a search: every other one if one of them found the elite,
-    /// else from time to time, sooner where a tie was seen, and before the run ends.
-    pub(super) fn are_due(&self, config: &Config, restarts: u64, agreed: bool) -> bool {
+    /// else from time to time, sooner where a tie was seen, and before the run ends, more often where
+    /// ties are likely.
+    pub(super) fn are_due(&self, config: &Config, restarts: u64, agreed: bool, likely: bool) -> bool {
         let times = self.searches as u64 + u64::from(!self.seen);
         let sometimes = restarts - self.populations > RARITY * times;
         let again = self.won && !self.just;
         let wanted = if config.position.kind == PositionKind::Pessimistic { 0 } else { config.jq.ties };
-        let last = self.searches < wanted && config.jq.effort != Effort::Quick;
+        let enough =
+            if likely || self.seen || config.jq.effort == Effort::Thorough { wanted } else { wanted.min(UNLIKELY) };
+        let last = self.searches < enough && config.jq.effort != Effort::Quick;
         wanted > 0 && if agreed { last } else { again || sometimes }
     }
 
@@ -159,6 +166,17 @@ impl JointQuadratic {
                 self.go_on(run);
             }
         }
+    }
+
+    /// Whether the follower may be indifferent somewhere: it has several minima, or its answer to the
+    /// elite lies at a bound or a constraint, so that it may jump to another one. An answer inside moves
+    /// with the decision.
+    pub(super) fn ties_are_likely(&self, spec: &ProblemSpec) -> bool {
+        let Some(elite) = &self.elite else { return true };
+        let near = |y: f64, (low, high): (f64, f64)| (y - low).min(high - y) <= AT_BOUND * (high - low);
+        let bound = elite.answer.y.iter().zip(&spec.lower.bounds).any(|(&y, &b)| near(y, b));
+        let active = |c: &f64| *c >= -AT_BOUND * (1.0 + elite.answer.outcome.value.abs());
+        self.hopes.are_several() || bound || elite.answer.constraints.iter().any(active)
     }
 
     /// Whether a solution with a leaning follower is clearly better than the elite.
