@@ -81,7 +81,7 @@ class BilevelProblem:
         vectorized: bool = False,
         best_known: BestKnown | None = None,
         name: str | None = None,
-        equality_tolerance: float = 1e-6,
+        equality_tolerance: float = 1e-9,
     ) -> None:
         upper = _box(bounds_upper, n_upper, xl, xu, "upper", ("bounds_upper", "n_upper", "xl", "xu"))
         lower = _box(bounds_lower, n_lower, yl, yu, "lower", ("bounds_lower", "n_lower", "yl", "yu"))
@@ -177,7 +177,7 @@ class FunctionProblem(BilevelProblem):
         vectorized: bool = False,
         best_known: BestKnown | None = None,
         name: str | None = None,
-        equality_tolerance: float = 1e-6,
+        equality_tolerance: float = 1e-9,
     ) -> None:
         for label, function in (("F", F), ("f", f)):
             if not callable(function):

@@ -87,6 +87,12 @@ impl Functions {
         self
     }
 
+    /// How far equalities may be missed; 1e-9 unless said.
+    pub fn equality_tolerance(mut self, tolerance: f64) -> Self {
+        self.spec.equality_tolerance = tolerance;
+        self
+    }
+
     /// A known optimum, which ends a run that reaches it.
     pub fn best_known(mut self, upper: f64, lower: Option<f64>) -> Self {
         self.spec.best_known.push(BestKnown { upper, lower });

@@ -1,6 +1,6 @@
 //! Equality constraints at both levels are solved, not only accepted.
 
-use bilevo::{Functions, RunResult, Solver, source};
+use bilevo::{EQUALITY_TOLERANCE, Functions, RunResult, Solver, source};
 
 /// x1 + x2 = 2 binds the leader, y1 + y2 = 1 the follower, who answers x - 0.5; then F is
 /// (x1 - 1)² + x1² + (x1 - 0.5)² + (1.5 - x1)², which is least at x1 = 0.75: 1.25.
@@ -21,6 +21,41 @@ fn through_a_file() {
         variables = { y1 = [-5, 5], y2 = [-5, 5] }\nsubject_to = [\"y1 + y2 == 1\"]\n";
     std::fs::write(&path, file).unwrap();
     check(&Solver::new(&*source::open(path.to_str().unwrap(), None).unwrap()).seed(1).run().unwrap());
+}
+
+/// Two toll roads and a free one through a town, which the leader must keep to 4 of 10 cars. With 4 there
+/// the marginal cost of every road is 9, the tolls 8 - y1 and 7 - y2/2, and the income is largest at
+/// y1 = 7/3: 193/6. A follower that may miss its equation gives the leader more.
+#[test]
+fn the_leader_does_not_live_on_what_the_follower_misses() {
+    let roads = |tolerance: f64| {
+        let roads = Functions::new(
+            "roads",
+            vec![(0.0, 10.0); 2],
+            vec![(0.0, 10.0); 3],
+            |t, y| t[0] * y[0] + t[1] * y[1],
+            |t, y| {
+                (1.0 + t[0]) * y[0]
+                    + 0.5 * y[0] * y[0]
+                    + (2.0 + t[1]) * y[1]
+                    + 0.25 * y[1] * y[1]
+                    + 3.0 * y[2]
+                    + 0.75 * y[2] * y[2]
+            },
+        );
+        roads
+            .maximize_upper()
+            .upper_constraint(|_, y| y[2] - 4.0)
+            .lower_constraint(|_, y| y[1] - 5.0)
+            .lower_equality(|_, y| y.iter().sum::<f64>() - 10.0)
+            .equality_tolerance(tolerance)
+    };
+    let best = 193.0 / 6.0;
+    for seed in 1..=3 {
+        let found = Solver::new(&roads(EQUALITY_TOLERANCE)).seed(seed).run().unwrap().upper_value.unwrap();
+        assert!((found - best).abs() < 1e-3, "{found}");
+    }
+    assert!(Solver::new(&roads(1e-4)).seed(1).run().unwrap().upper_value.unwrap() > best + 1e-3);
 }
 
 #[test]
