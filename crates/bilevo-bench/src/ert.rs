@@ -1,10 +1,10 @@
 //! Solved runs and expected running times of a method, one line for each problem.
 //!
 //! `ert [--method M]... [--runs N] [--seed N]... [--budget N] [--no-target] [--set PATH=VALUE]...
-//! [--ablation] [--markdown] PROBLEM...`
+//! [--ablation] [--markdown] [--csv FILE] PROBLEM...`, or `ert --figure FILE.svg --from FILE.csv...`
 //!
 //! A problem is a name, a name with sizes (`smd1@5+5`), or a suite (`smd`, `tp`, `rotated`,
-//! `basblib`). A rotated problem without an instance (`smd1-rotated`) is another instance in every
+//! `basblib`, `sizes`). A rotated problem without an instance (`smd1-rotated`) is another instance in every
 //! run: that of the run's seed. The expected running time is all evaluations of all runs over the
 //! number of runs that solved the problem; the ratio compares it with the best published total (TP:
 //! that of CR-TLEA-CMA-ES; rotated problems: that of the plain one). Runs on TP count as solved
@@ -13,11 +13,15 @@
 //! runs. Summaries come for all problems, and for those with odd and with even numbers: choices are to
 //! be made on the odd ones.
 //!
+//! `--csv` keeps what was measured in a file, in the place of earlier runs of the same method on the same
+//! problem at the same size; `--figure` draws such files as curves over the size.
+//!
 //! With `--ablation` all problems are run once more without each part of the default method, and one
 //! line a part says what that costs.
 
 mod measure;
 mod options;
+mod stored;
 mod table;
 
 pub use options::Options;
@@ -30,7 +34,11 @@ use std::io::Write;
 /// # Errors
 /// A problem or setting that does not exist, or nowhere to write to.
 pub fn print(options: &Options, out: &mut impl Write) -> Result<()> {
-    if options.ablation { ablation(options, out) } else { table::print(options, out) }
+    match &options.figure {
+        Some(figure) => stored::draw(figure, &options.from),
+        None if options.ablation => ablation(options, out),
+        None => table::print(options, out),
+    }
 }
 
 /// Parts of the default method, and the setting that takes each away.

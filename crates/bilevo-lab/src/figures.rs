@@ -1,4 +1,4 @@
-//! Figures: convergence curves, bars, and the plot of a single run, as SVG and PNG.
+//! Figures: convergence curves, bars, curves over size, and the plot of a single run, as SVG and PNG.
 //!
 //! A figure is a [`Scene`] of lines, areas and texts in pixels. [`Scene::svg`] writes it with
 //! classes, a title and a description, so that a page can recolour it and a screen reader can tell
@@ -12,6 +12,7 @@ mod frame;
 mod png;
 mod run;
 mod scene;
+pub mod sizes;
 
 pub use png::PngError;
 pub use run::run_plot;

@@ -3,11 +3,12 @@
 use super::{Options, table};
 use anyhow::{Context, Result};
 use bilevo_core::batch::Replies;
-use bilevo_core::methods::AUTO;
+use bilevo_core::config::SchemeKind;
+use bilevo_core::methods;
 use bilevo_core::problem::{BilevelProblem, ProblemSpec};
 use bilevo_core::record::Solution;
 use bilevo_core::solved::{Tolerances, solved};
-use bilevo_core::{Ask, Config, Engine};
+use bilevo_core::{Ask, Engine};
 use rayon::prelude::*;
 use rustix::time::{ClockId, clock_gettime};
 use std::io::Write;
@@ -138,13 +139,16 @@ fn run(
 ) -> Result<Run> {
     let spec = problem.spec();
     let start = clock();
-    let mut config = Config::named(method)?;
+    let mut config = methods::choose(method, spec, [])?.method.config();
     if options.budget.is_some() {
         config.stop.max_upper_evals = options.budget;
     }
     config.set("stop.target", "off")?;
     if options.target {
-        config.set("jq.effort", "budget").or_else(|e| if method == AUTO { Err(e) } else { Ok(()) })?;
+        // Other methods end by their budget anyway.
+        if config.scheme.kind == SchemeKind::JointQuadratic {
+            config.set("jq.effort", "budget")?;
+        }
     }
     options.settings.iter().try_for_each(|(path, value)| config.set(path, value))?;
     let mut engine = Engine::new(spec.clone(), config, seed)?;

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use bilevo_core::methods::AUTO;
+use std::path::PathBuf;
 
 /// What to measure.
 #[derive(Clone, Debug)]
@@ -16,6 +17,11 @@ pub struct Options {
     pub(super) target: bool,
     pub(super) ablation: bool,
     pub(super) markdown: bool,
+    /// Where to keep what was measured.
+    pub(super) csv: Option<PathBuf>,
+    /// A figure to draw instead, and the tables it shows.
+    pub(super) figure: Option<PathBuf>,
+    pub(super) from: Vec<PathBuf>,
     pub(super) settings: Vec<(String, String)>,
     pub(super) problems: Vec<String>,
 }
@@ -34,6 +40,9 @@ impl Options {
             target: true,
             ablation: false,
             markdown: false,
+            csv: None,
+            figure: None,
+            from: Vec::new(),
             settings: Vec::new(),
             problems: Vec::new(),
         };
@@ -47,6 +56,9 @@ impl Options {
                 "--no-target" => options.target = false,
                 "--ablation" => options.ablation = true,
                 "--markdown" => options.markdown = true,
+                "--csv" => options.csv = Some(value()?.into()),
+                "--figure" => options.figure = Some(value()?.into()),
+                "--from" => options.from.push(value()?.into()),
                 "--set" => {
                     let text = value()?;
                     let (path, value) = text.split_once('=').context("--set takes PATH=VALUE")?;
@@ -55,6 +67,10 @@ impl Options {
                 "smd" => options.problems.extend((1..=12).map(|i| format!("smd{i}"))),
                 "tp" => options.problems.extend((1..=10).map(|i| format!("tp{i}"))),
                 "rotated" => options.problems.extend((1..=12).map(|i| format!("smd{i}-rotated"))),
+                "sizes" => {
+                    let at = |size| ["smd1", "smd3", "smd5", "smd9"].map(|name| format!("{name}@{size}"));
+                    options.problems.extend(["2+3", "5+5", "10+10", "20+20"].into_iter().flat_map(at));
+                }
                 "basblib" => {
                     let all = bilevo_problems::names().filter(|name| name.starts_with("basblib/"));
                     options.problems.extend(all.map(String::from));

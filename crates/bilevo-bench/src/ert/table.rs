@@ -1,7 +1,7 @@
 //! What was measured as text for the terminal, and as a table for the guide.
 
-use super::Options;
 use super::measure::{self, Row};
+use super::{Options, stored};
 use anyhow::Result;
 use std::io::Write;
 
@@ -18,6 +18,9 @@ pub(super) fn print(options: &Options, out: &mut impl Write) -> Result<()> {
             "problem", "solved", "ERT", "median", "upper", "width", "ratio", "µs/eval"
         )?;
         let rows = measure::problems(options, set, out)?;
+        if let Some(csv) = &options.csv {
+            stored::keep(csv, set.0, &rows)?;
+        }
         writeln!(out, "{}", summary(&rows))?;
         sets.push(rows);
     }

@@ -208,7 +208,8 @@ pub fn sheet(title: &str, methods: &[String], panels: &[Panel]) -> Scene {
     scene
 }
 
-fn legend(scene: &mut Scene, methods: &[String], y: f64) {
+/// A key for each method, from the left.
+pub(super) fn legend(scene: &mut Scene, methods: &[String], y: f64) {
     let mut x = 18.0;
     for (k, method) in methods.iter().enumerate() {
         let points = vec![(x, y - 4.0), (x + 26.0, y - 4.0)];
