@@ -1,13 +1,18 @@
 """bilevo beside what one would write with other libraries, to the same accuracy.
 
-    pip install scipy cma pymoo
-    python python/bench/neighbours.py --out docs/src/neighbours.md
+    pip install . scipy cma pymoo
+    python python/bench/neighbours.py
+
+writes the page docs/src/neighbours.md. What the other solvers did is kept in python/bench/neighbours.json,
+with the versions they had: `--only bilevo` runs bilevo alone and takes the other columns from there,
+`--only others` runs what is not in there yet.
 
 Without a solver for two levels one nests a solver for one: every decision of the leader that the upper
 solver wants to know about is judged by a whole run of the lower solver. All solvers call the same Python
 functions, and every call counts, those for finite differences and constraints included (a call returns
-objective and constraints together). A solver that ends before the optimum is found starts again elsewhere. The optimum is found when F and f are as close to the known ones as asked and no constraint is
-violated by more; the run ends there, or when its evaluations are used up.
+objective and constraints together). A solver that ends before the optimum is found starts again elsewhere.
+The optimum is found when F and f are as close to the known ones as asked and no constraint is violated by
+more; the run ends there, or when its evaluations are used up.
 """
 
 from __future__ import annotations
@@ -20,6 +25,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -36,10 +42,15 @@ CHOSEN = ["smd1", "smd3", "smd5", "smd9", *(f"basblib/{name}" for name in BASBLI
 SMOOTH = [f"smd{number}" for number in range(1, 9)]
 #: What a unit of violation costs solvers that know no constraints.
 PENALTY = 1e3
+#: Where the page is, and what the other solvers did.
+PAGE = Path("docs/src/neighbours.md")
+STORE = Path(__file__).with_suffix(".json")
+#: The packages of the other solvers, and what people call them.
+PACKAGES = {"scipy": "SciPy", "cma": "pycma", "pymoo": "pymoo"}
 #: What the page says of columns that come from the store.
 EARLIER = (
-    " The columns of the other solvers come from an earlier call, on a machine with less to do (`--store`, "
-    "`--known-only`): compare evaluations, not seconds."
+    " The columns of the other solvers are from an earlier call (`--only bilevo`), when the machine had more or "
+    "less to do: compare evaluations, not seconds."
 )
 #: Starts of one lower search of the solver with several.
 STARTS = 5
@@ -325,7 +336,7 @@ def ours(name: str, budget: int, seed: int) -> Outcome:
         left = budget - evaluations
         result = bilevo.minimize(problem, seed=seed, budget={"upper": left, "lower": left}, settings=settings)
         evaluations += result.nfev_upper + result.nfev_lower
-        solved = result.solved is True
+        solved = result.status == "target"
         seed += 1000
     return Outcome(solved, evaluations, time.process_time() - start)
 
@@ -334,7 +345,7 @@ def outcomes(name: str, solver: str, arguments: argparse.Namespace) -> list[Outc
     """Runs of one solver on one problem, done once even if two tables show them."""
     if (name, solver) in KNOWN:
         return KNOWN[name, solver]
-    if arguments.known_only and solver != OURS:
+    if arguments.only == "others" if solver == OURS else arguments.only == OURS:
         return []
     quick = solver in (OURS, WARM) or "starts" in solver
     found = []
@@ -349,17 +360,31 @@ def outcomes(name: str, solver: str, arguments: argparse.Namespace) -> list[Outc
     done = sum(one.solved for one in found)
     print(f"{name:24}{solver:34}{done}/{len(found)}  {cell(found)}", file=sys.stderr, flush=True)
     KNOWN[name, solver] = found
-    if arguments.store is not None:
-        rows = [[*key, [asdict(one) for one in found]] for key, found in KNOWN.items() if key[1] != OURS]
-        arguments.store.write_text(json.dumps(rows, indent=1))
+    if solver != OURS:
+        write_store()
     return found
 
 
-def read_store(path: Path | None) -> None:
-    """Takes over what other solvers did in an earlier call; bilevo is always run anew."""
-    if path is not None and path.exists():
-        for name, solver, found in json.loads(path.read_text()):
-            KNOWN[name, solver] = [Outcome(**one) for one in found]
+def write_store() -> None:
+    """Keeps what the other solvers did, one line for each run."""
+    runs = [
+        json.dumps({"problem": name, "solver": solver, **asdict(one)})
+        for (name, solver), found in KNOWN.items()
+        if solver != OURS
+        for one in found
+    ]
+    versions = json.dumps({package: version(package) for package in PACKAGES})
+    STORE.write_text(f'{{"versions": {versions}, "runs": [\n' + ",\n".join(runs) + "\n]}\n")
+
+
+def read_store() -> dict[str, str]:
+    """Takes over what other solvers did in an earlier call, and tells their versions; bilevo is always run anew."""
+    stored = json.loads(STORE.read_text())
+    for run in stored["runs"]:
+        outcome = Outcome(run["solved"], run["evaluations"], run["seconds"])
+        KNOWN.setdefault((run["problem"], run["solver"]), []).append(outcome)
+    versions: dict[str, str] = stored["versions"]
+    return versions
 
 
 def cell(found: list[Outcome]) -> str:
@@ -381,26 +406,21 @@ def table(problems: Iterable[str], solvers: list[str], arguments: argparse.Names
         yield f"| {name} | " + " | ".join(cells) + " |"
 
 
-def page(arguments: argparse.Namespace) -> str:
-    import cma
-    import pymoo
-    import scipy
-
-    versions = f"SciPy {scipy.__version__}, pycma {cma.__version__}, pymoo {pymoo.__version__}"
+def page(arguments: argparse.Namespace, versions: dict[str, str]) -> str:
+    environment = ", ".join(f"{PACKAGES[package]} {number}" for package, number in versions.items())
     lines = [
         "# Beside other libraries",
         "",
         "Who has no solver for two levels nests a solver for one: each decision of the leader is judged by a whole run "
-        "of a solver for the follower. On smooth followers that is a strong rival. This page is made by "
-        "`python python/bench/neighbours.py --out docs/src/neighbours.md`, in an environment with "
-        f"{versions}.",
+        "of a solver for the follower. On smooth followers that is a strong rival. This page is written by "
+        f"`python python/bench/neighbours.py`, in an environment with {environment}.",
         "",
         "All call the same Python functions; every call counts, those for finite differences included. A solver that ends "
         "short of the optimum starts again elsewhere, bilevo with another seed. A run ends when F is within 1e-6 and f within 1e-4 of "
         "the known optimum (BASBLib: 1e-4 of each, relative above 1) and no constraint is violated by more than F may "
         f"differ, or after {arguments.budget:,} evaluations ({arguments.small_budget:,} on BASBLib, and for nested population methods). A cell holds median evaluations and processor "
         "seconds of the solved runs, and how many were solved if not all."
-        + (EARLIER if arguments.known_only else ""),
+        + (EARLIER if arguments.only == OURS else ""),
         "",
         "## Smooth followers",
         "",
@@ -427,16 +447,14 @@ def main() -> None:
     parser.add_argument("--budget", type=int, default=100_000, help="evaluations of a run")
     parser.add_argument("--slow-runs", type=int, default=1, help="runs of nested population methods")
     parser.add_argument("--small-budget", type=int, default=20_000, help="evaluations of such a run, and on BASBLib")
-    parser.add_argument("--out", type=Path, help="the page to write; printed without")
-    parser.add_argument("--store", type=Path, help="keeps what the other solvers did for the next call")
-    parser.add_argument("--known-only", action="store_true", help="other solvers from the store alone")
+    parser.add_argument("--only", choices=[OURS, "others"], help="run these, and take the others from the store")
+    parser.add_argument("--out", type=Path, default=PAGE, help="the page to write")
     arguments = parser.parse_args()
-    read_store(arguments.store)
-    text = page(arguments)
-    if arguments.out is None:
-        print(text)
-    else:
+    stored = read_store() if arguments.only and STORE.exists() else {}
+    text = page(arguments, stored if arguments.only == OURS else {package: version(package) for package in PACKAGES})
+    if arguments.only != "others":
         arguments.out.write_text(text)
+        print(text)
 
 
 if __name__ == "__main__":
