@@ -17,7 +17,7 @@ from ._errors import BilevoWarning, ProblemError
 from ._problem import BestKnown, BilevelProblem, Constraints, FunctionProblem, Maximize, Objective
 from ._progress import progress as make_progress
 from ._result import Failure, Generation, Result
-from ._settings import Budget, Seed, method_name, read_seed, read_settings
+from ._settings import Budget, Seed, known_method, read_seed, read_settings
 from ._workers import Pool, Workers
 from .problems import AnyProblem, NamedProblem, find
 
@@ -49,7 +49,7 @@ def minimize(
     settings: Mapping[str, Any] | None = None,
     best_known: BestKnown | None = None,
     name: str | None = None,
-    equality_tolerance: float = 1e-6,
+    equality_tolerance: float = 1e-9,
 ) -> Result:
     """Finds the leader's decision x that is best once the follower has answered with its own best y.
 
@@ -67,7 +67,8 @@ def minimize(
     maximize:
         ``"upper"``, ``"lower"`` or ``"both"``.
     method:
-        A name from :func:`bilevo.methods`; ``"auto"`` is the one we advise.
+        A name from :func:`bilevo.methods`; ``"auto"`` is the one we advise: with more than
+        100 variables it hands over to another method, and the result's ``notice`` says so.
     budget:
         The upper evaluations of the run, or ``{"upper": ..., "lower": ...}``.
     seed:
@@ -176,7 +177,7 @@ def _open(
     checkpoint: str | os.PathLike[str] | None,
 ) -> _native.Run:
     """A new run, or the one in the checkpoint."""
-    arguments = (problem._spec_json(), *problem._source(), method_name(method))
+    arguments = (problem._spec_json(), *problem._source(), known_method(method))
     if checkpoint is not None and os.path.exists(checkpoint):
         wanted = None if seed is None else read_seed(seed)
         return _native.Run.resume(os.fspath(checkpoint), *arguments, wanted, settings)

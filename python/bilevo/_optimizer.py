@@ -14,7 +14,7 @@ from . import _native, _values
 from ._errors import ProblemError
 from ._problem import BilevelProblem, Floats, Level
 from ._result import Generation, Result
-from ._settings import Budget, Seed, method_name, read_seed, read_settings
+from ._settings import Budget, Seed, known_method, read_seed, read_settings
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Optimizer:
         self._run = _native.Run(
             problem._spec_json(),
             *problem._source(),
-            method_name(method),
+            known_method(method),
             read_seed(seed),
             read_settings(settings, budget),
         )

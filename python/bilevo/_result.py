@@ -19,6 +19,9 @@ Floats = npt.NDArray[np.float64]
 #: Ends of a run that mean it has found what it can find.
 _CONVERGED = ("target", "flat", "collapsed", "agreed")
 
+#: A violation that counts as none, as for runs that are solved.
+_NO_VIOLATION = 1e-6
+
 _MESSAGES = {
     "target": "the best known value was reached",
     "flat": "no further progress",
@@ -122,8 +125,9 @@ class Result:
     """The result of a run. Objective values are in the problem's own direction.
 
     ``success`` is true if the run converged (``status`` is ``"target"``, ``"flat"``, ``"collapsed"``
-    or ``"agreed"``) at a point that violates nothing. ``solved`` tells whether the best known optimum
-    was reached, and is None if none is known. :meth:`to_dict` gives the object that the command
+    or ``"agreed"``) at a point that violates nothing by more than 1e-6. ``solved`` tells whether the best known optimum
+    was reached, and is None if none is known. ``notice`` says why ``auto`` handed over to another
+    method, if it did. :meth:`to_dict` gives the object that the command
     line prints with ``--format json``.
     """
 
@@ -151,6 +155,7 @@ class Result:
     solved: bool | None
     model_accuracy: float | None
     audit: Audit | None = None
+    notice: str | None = None
     history: Sequence[Generation] = field(default=(), repr=False)
     failures: Sequence[Failure] = field(default=(), repr=False)
     _raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -168,7 +173,7 @@ class Result:
             y=_array(raw["y"], raw["lower_dim"]),
             fun=_float(raw["F"]),
             lower_fun=_float(raw["f"]),
-            success=status in _CONVERGED and upper <= 0.0 and lower <= 0.0,
+            success=status in _CONVERGED and upper <= _NO_VIOLATION and lower <= _NO_VIOLATION,
             status=status,
             message=_MESSAGES.get(status, status),
             nfev_upper=counts["upper"],
@@ -188,6 +193,7 @@ class Result:
             solved=raw.get("solved"),
             model_accuracy=raw["model_accuracy"],
             audit=Audit._read(raw["audit"]) if raw.get("audit") else None,
+            notice=raw.get("notice"),
             history=tuple(history),
             failures=tuple(failures),
             _raw=raw,
@@ -233,6 +239,8 @@ class Result:
         ]
         if self.audit is not None:
             rows.append(("audit", self.audit.words))
+        if self.notice is not None:
+            rows.append(("notice", self.notice))
         return rows
 
     def __repr__(self) -> str:

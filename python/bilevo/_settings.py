@@ -24,6 +24,12 @@ def method_name(method: str) -> str:
     return _native.method_name(method)
 
 
+def known_method(method: str) -> str:
+    """The name as it is given, if there is such a method: what ``auto`` is depends on the problem."""
+    method_name(method)
+    return method
+
+
 def read_seed(seed: Seed) -> int:
     """A seed of 64 bits; drawn if none is given.
 

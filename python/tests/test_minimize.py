@@ -198,6 +198,23 @@ def test_progress_is_shown_on_stderr_only(capfd: pytest.CaptureFixture[str]) -> 
     assert not out and err
 
 
+def test_auto_says_where_it_hands_over() -> None:
+    def run(size: int) -> bilevo.Result:
+        return bilevo.minimize(
+            lambda x, y: float(x.sum() + y.sum()),
+            lambda x, y: float(((y - x[0]) ** 2).sum()),
+            [(0, 1)] * 50,
+            [(0, 1)] * size,
+            seed=1,
+            budget={"upper": 1, "lower": 1},
+        )
+
+    assert (run(50).method, run(50).notice) == ("jq-cma-es", None)
+    many = run(51)
+    assert many.method == "cr-tlea-cma-es"
+    assert many.notice is not None and many.notice in repr(many)
+
+
 def test_the_default_method_is_the_one_called_auto() -> None:
     options: dict[str, Any] = {**TOLL, "seed": 3, "budget": 60}
     default = bilevo.minimize(toll_income, toll_trips, **options)

@@ -187,12 +187,19 @@ impl Parts {
     }
 }
 
+/// The keys of a file outside of its tables.
+fn known_keys(is_program: bool) -> Vec<&'static str> {
+    GENERAL.iter().chain(&NOTES).chain(if is_program { &program::KEYS[..] } else { &[] }).copied().collect()
+}
+
 fn document_fields(reader: &mut Reader, table: &DeTable, load: data::Load) -> Option<Parts> {
     let top = fields("", table);
     let find = |key: &str| top.iter().find(|field| field.key == key);
     let (Some(upper), Some(lower)) = (find("upper"), find("lower")) else {
         let missing = if find("upper").is_none() { "upper" } else { "lower" };
         let whole = 0..reader.document.text.lines().next().map_or(0, str::len);
+        // A misspelt heading is told before what it leaves out.
+        reader.unknown_keys(&top, &known_keys(true));
         let hint = "a problem has the leader's level [upper] and the follower's [lower]";
         reader.remark(Severity::Error, whole, "", format!("[{missing}] is missing"), hint);
         return None;
@@ -201,9 +208,7 @@ fn document_fields(reader: &mut Reader, table: &DeTable, load: data::Load) -> Op
     let lower_fields = reader.table(lower, "[lower] holds the follower's objective and variables")?;
     let has_command = |fields: &[Field]| fields.iter().any(|field| field.key == "command");
     let is_program = [&top, &upper_fields, &lower_fields].iter().any(|fields| has_command(fields));
-    let known: Vec<&str> =
-        GENERAL.iter().chain(&NOTES).chain(if is_program { &program::KEYS[..] } else { &[] }).copied().collect();
-    reader.unknown_keys(&top, &known);
+    reader.unknown_keys(&top, &known_keys(is_program));
     for fields in [&upper_fields, &lower_fields] {
         reader.unknown_keys(fields, if is_program { &program::LEVEL_KEYS } else { &EXPRESSION_LEVEL });
     }

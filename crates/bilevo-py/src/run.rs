@@ -8,9 +8,10 @@ use crate::source::{Interrupted, Source};
 use crate::told::{Answer, Told};
 use bilevo::audit::{AuditOptions, Position};
 use bilevo::config::PositionKind;
+use bilevo::methods::{self, Choice};
 use bilevo::{
-    AfterFailure, Ask, Config, Engine, FailurePolicy, GenerationRecord, ProblemSpec, Replies, RunError, RunOptions,
-    RunResult, Saving, checkpoint,
+    AfterFailure, Ask, Engine, FailurePolicy, GenerationRecord, ProblemSpec, Replies, RunError, RunOptions, RunResult,
+    Saving, checkpoint,
 };
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -258,12 +259,13 @@ fn start(
 ) -> PyResult<bilevo::Run> {
     let spec = read_spec(py, spec)?;
     let prepared = || {
-        let mut config = Config::named(method)?;
+        let Choice { method, notice } = methods::choose(method, &spec, settings.iter().map(|(path, _)| path.as_str()))?;
+        let mut config = method.config();
         config.set_all(settings.iter().map(|(path, value)| (path.as_str(), value.as_str())))?;
-        Engine::new(spec, config, seed)
+        Ok((Engine::new(spec, config, seed)?, method.name(), notice))
     };
-    let engine = prepared().map_err(|error| errors::config(py, &error))?;
-    Ok(bilevo::Run::new(engine, method).of_source(source, hash))
+    let (engine, method, notice) = prepared().map_err(|error| errors::config(py, &error))?;
+    Ok(bilevo::Run::new(engine, method).of_source(source, hash).with_notice(notice))
 }
 
 fn options(

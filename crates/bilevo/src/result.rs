@@ -100,6 +100,9 @@ pub struct RunResult {
     /// The check of the follower's answer; null unless asked for.
     #[serde(default)]
     pub audit: Option<Audit>,
+    /// Why the run is by another method than the default one, if `auto` handed over to it; left out if not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
     /// What a reader should know before using the solution.
     #[serde(default)]
     pub warnings: Vec<String>,
@@ -158,6 +161,7 @@ impl RunResult {
             generations: summary.generations,
             times,
             audit: None,
+            notice: None,
             warnings: summary.verification.iter().filter_map(unsettled).collect(),
             save_error: None,
         }

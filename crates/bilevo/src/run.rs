@@ -129,6 +129,7 @@ pub struct Run {
     earlier: Option<RunId>,
     source: String,
     times: Times,
+    notice: Option<String>,
 }
 
 /// Runs an engine to its end with default options; see [`Run`] for checkpoints and the rest.
@@ -147,7 +148,7 @@ impl Run {
     /// A run of `engine`; `method` is the name that results and checkpoints give it.
     pub fn new(engine: Engine, method: impl Into<String>) -> Self {
         let id = RunId::new(&engine, method, "");
-        Run { source: id.problem.clone(), engine, id, earlier: None, times: Times::default() }
+        Run { source: id.problem.clone(), engine, id, earlier: None, times: Times::default(), notice: None }
     }
 
     /// The same run of a problem that can be found again under the name `source` (a file, say) as
@@ -158,10 +159,21 @@ impl Run {
         self
     }
 
+    /// The same run with something to tell along with its result.
+    pub fn with_notice(mut self, notice: Option<String>) -> Self {
+        self.notice = notice;
+        self
+    }
+
+    /// What is told along with its result.
+    pub fn notice(&self) -> Option<&str> {
+        self.notice.as_deref()
+    }
+
     /// A saved run.
     pub fn resume(checkpoint: Checkpoint) -> Self {
         let Checkpoint { header, engine, times } = checkpoint;
-        Run { engine, id: header.id, earlier: None, source: header.source, times }
+        Run { engine, id: header.id, earlier: None, source: header.source, times, notice: None }
     }
 
     /// Raises the budgets; a run that had ended because they were used up goes on.
@@ -200,7 +212,8 @@ impl Run {
     }
 
     fn result(&self, stop: Status) -> RunResult {
-        RunResult::new(self.id.clone(), &self.engine, stop, self.times)
+        let result = RunResult::new(self.id.clone(), &self.engine, stop, self.times);
+        RunResult { notice: self.notice.clone(), ..result }
     }
 
     /// The run as it stands.

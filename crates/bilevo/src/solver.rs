@@ -42,7 +42,7 @@ impl<'a> Solver<'a> {
     pub fn new(source: &'a dyn Source) -> Self {
         Solver {
             source,
-            method: methods::DEFAULT.into(),
+            method: methods::AUTO.into(),
             config: None,
             settings: Vec::new(),
             seed: None,
@@ -170,12 +170,14 @@ impl<'a> Solver<'a> {
         let run = match resume {
             Some(checkpoint) => resumed(source, checkpoint, &settings)?,
             None => {
-                // Under the name of the method itself, not of an alias.
-                let method = methods::find(&method).map_or(method, |found| found.name());
+                // Under the name of the method itself, not of an alias; one's own config is nobody's to exchange.
+                let wanted = if config.is_some() && method == methods::AUTO { methods::JOINT.name } else { &*method };
+                let choice = methods::choose(wanted, source.spec(), settings.iter().map(|(path, _)| path.as_str()));
+                let (method, notice) = choice.map_or((method, None), |choice| (choice.method.name(), choice.notice));
                 let mut config = config.map_or_else(|| Config::named(&method), Ok)?;
                 config.set_all(settings.iter().map(|(path, value)| (path.as_str(), value.as_str())))?;
                 let engine = Engine::new(source.spec().clone(), config, seed.unwrap_or_else(draw_seed))?;
-                Run::new(engine, method).of_source(source.place(), source.hash())
+                Run::new(engine, method).of_source(source.place(), source.hash()).with_notice(notice)
             }
         };
         // Where the problem takes a position, the end of the run is told by it too.

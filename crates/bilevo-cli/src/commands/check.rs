@@ -9,7 +9,7 @@ use bilevo::config::SchemeKind;
 use bilevo::methods::{self, Method};
 use bilevo::problems::file::{self, Diagnostic, ProblemFile, Severity};
 use bilevo::program::Program;
-use bilevo::{Batch, BilevelProblem, Evaluator, Failure, Level, ProblemSpec, Replies};
+use bilevo::{Batch, BilevelProblem, Evaluator, Failure, FailureKind, Level, ProblemSpec, Replies};
 use estimate::Estimate;
 use serde::Serialize;
 use std::io::Write;
@@ -50,6 +50,9 @@ struct About {
     upper_seconds: f64,
     lower_seconds: f64,
     run: Estimate,
+    /// Why the default is not used, if it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -63,9 +66,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let (remarks, problem) = match file::read(&args.file) {
         Err(error) => (error.diagnostics, None),
         Ok(file) => {
-            let method = methods::find(args.method.as_deref().unwrap_or(methods::DEFAULT))?;
-            let (remarks, about) = examine(&file, &method)?;
-            (remarks, Some(about))
+            let choice = methods::choose(args.method.as_deref().unwrap_or(methods::AUTO), file.spec(), [])?;
+            let (remarks, about) = examine(&file, &choice.method)?;
+            (remarks, Some(About { notice: choice.notice, ..about }))
         }
     };
     let count = |severity| remarks.iter().filter(|remark| remark.severity == severity).count();
@@ -94,11 +97,15 @@ fn examine(file: &ProblemFile, method: &Method) -> anyhow::Result<(Vec<Diagnosti
         }
         ProblemFile::Program { spec, .. } => {
             let mut program = Program::new(spec.clone(), 1)?;
+            let mut silent: Option<Failure> = None;
             file::check(file, &mut |level, x, y, constraints| {
+                if let Some(failure) = &silent {
+                    return Err(failure.clone());
+                }
                 let start = Instant::now();
                 let answer = ask(&mut program, &spec.problem, level, x, y, constraints);
                 clock.add(level, start.elapsed());
-                answer
+                answer.inspect_err(|failure| silent = time_out(failure))
             })
         }
     };
@@ -107,9 +114,17 @@ fn examine(file: &ProblemFile, method: &Method) -> anyhow::Result<(Vec<Diagnosti
         let message = format!("{} hardly ever meets an equation", method.name());
         remarks.extend(file::about_equations(file, message, "the default method, `--method auto`, does"));
     }
-    let seconds = clock.seconds();
+    let seconds = clock.medians();
     let run = Estimate::new(spec, method, &config, seconds);
     Ok((remarks, About::new(spec, seconds, run)))
+}
+
+/// The time-out after which a program is not asked again: whoever waits for a check should not wait for
+/// all its points.
+fn time_out(failure: &Failure) -> Option<Failure> {
+    const HINT: &str = "does it write a line for each request, and flush it? Octave must read by `input(\"\", \"s\")`: `fgetl` waits for the next request; if it needs longer, raise `timeout`";
+    let late = failure.kind == FailureKind::Timeout;
+    late.then(|| Failure::new(FailureKind::Timeout, format!("{}\nhint: {HINT}", failure.message)))
 }
 
 /// One evaluation by a program.
@@ -134,18 +149,15 @@ fn ask(
     Ok(spec.level(level).direction.flip(value))
 }
 
-/// Time of evaluations, upper and lower.
+/// Seconds of single evaluations, upper and lower.
 #[derive(Default)]
 struct Clock {
-    time: [Duration; 2],
-    count: [u32; 2],
+    seconds: [Vec<f64>; 2],
 }
 
 impl Clock {
     fn add(&mut self, level: Level, time: Duration) {
-        let level = usize::from(level == Level::Lower);
-        self.time[level] += time;
-        self.count[level] += 1;
+        self.seconds[usize::from(level == Level::Lower)].push(time.as_secs_f64());
     }
 
     /// Evaluates the centre of the boxes for a few milliseconds.
@@ -168,13 +180,16 @@ impl Clock {
                 }
                 rounds += ROUNDS;
             }
-            self.time[usize::from(level == Level::Lower)] = start.elapsed();
-            self.count[usize::from(level == Level::Lower)] = rounds;
+            self.add(level, start.elapsed() / rounds);
         }
     }
 
-    fn seconds(&self) -> [f64; 2] {
-        [0, 1].map(|level| self.time[level].as_secs_f64() / f64::from(self.count[level].max(1)))
+    /// The median at each level: the first answer of a program may have had to wait for its start.
+    fn medians(mut self) -> [f64; 2] {
+        self.seconds.each_mut().map(|seconds| {
+            seconds.sort_by(f64::total_cmp);
+            seconds.get(seconds.len() / 2).copied().unwrap_or(0.0)
+        })
     }
 }
 
@@ -185,7 +200,7 @@ impl About {
             Size { variables: level.dim(), inequalities: level.inequalities, equalities: level.equalities }
         };
         let (upper, lower) = (size(Level::Upper), size(Level::Lower));
-        About { name: spec.name.clone(), upper, lower, upper_seconds, lower_seconds, run }
+        About { name: spec.name.clone(), upper, lower, upper_seconds, lower_seconds, run, notice: None }
     }
 }
 
@@ -213,6 +228,9 @@ fn text(report: &Report) -> anyhow::Result<()> {
         let each = [about.upper_seconds, about.lower_seconds].map(time);
         table::line(&mut out, "evaluation", format!("about {} at the upper level, {} at the lower", each[0], each[1]))?;
         table::line(&mut out, "run", about.run.words())?;
+        if let Some(notice) = &about.notice {
+            table::line(&mut out, "method", notice)?;
+        }
     }
     let (errors, warnings) = (counted(report.errors as u64, "error"), counted(report.warnings as u64, "warning"));
     writeln!(out, "{}: {errors}, {warnings}", report.file)?;

@@ -37,6 +37,15 @@ struct AboutMethod {
     /// Its settings.
     config: Config,
     source: &'static str,
+    /// Where `auto` is another method.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+}
+
+/// What `auto` is where this method is not it.
+fn notice(name: &str) -> Option<String> {
+    let (most, beyond) = (methods::MOST_VARIABLES, methods::MANY_VARIABLES);
+    (name == methods::AUTO).then(|| format!("With more than {most} variables `auto` is `{beyond}`, and says so."))
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
@@ -57,7 +66,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         let variant = (method.name() != method.base.name).then_some(method.variant.about);
         let (base, about, source) = (method.base.name, method.base.about, method.base.source);
         let steps = config.steps();
-        output::json(&AboutMethod { method: method.name(), base, about, variant, steps, config, source })?;
+        let notice = notice(&args.what);
+        output::json(&AboutMethod { method: method.name(), base, about, variant, steps, config, source, notice })?;
         return Ok(Exit::Done);
     }
     let out = &mut output::stdout();
@@ -65,6 +75,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     writeln!(out, "{}", method.base.about)?;
     if method.name() != method.base.name {
         writeln!(out, "{}", method.variant.about)?;
+    }
+    if let Some(notice) = notice(&args.what) {
+        writeln!(out, "{notice}")?;
     }
     writeln!(out)?;
     heading(out, "One generation")?;

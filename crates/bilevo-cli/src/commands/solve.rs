@@ -232,7 +232,7 @@ fn started<'a>(args: &Args, source: &'a dyn Source) -> anyhow::Result<Solver<'a>
     if args.target.is_some_and(|target| target != TargetArg::Off) && source.spec().best_known.is_empty() {
         bail!("`--target` needs a best known value, and {} has none\nhint: leave it out", source.id());
     }
-    let solver = Solver::new(source).method(args.method.as_deref().unwrap_or(methods::DEFAULT));
+    let solver = Solver::new(source).method(args.method.as_deref().unwrap_or(methods::AUTO));
     let solver = with_settings(args, solver)?;
     Ok(match args.seed {
         Some(seed) => solver.seed(seed),

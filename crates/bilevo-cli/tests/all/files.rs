@@ -121,6 +121,37 @@ fn the_estimate_is_that_of_the_method_and_equations_are_told_to_those_that_canno
 }
 
 #[test]
+fn auto_says_where_it_hands_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |size: usize| {
+        format!(
+            "[upper]\nminimize = \"sum(x) + sum(y)\"\nvariables = {{ x = {{ size = 50, bounds = [0, 1] }} }}\n\
+             [lower]\nminimize = \"sum(i in 1..{size}, (y[i] - x[1])^2)\"\n\
+             variables = {{ y = {{ size = {size}, bounds = [0, 1] }} }}\n"
+        )
+    };
+    for (size, method) in [(50, "jq-cma-es"), (51, "cr-tlea-cma-es")] {
+        std::fs::write(folder.path().join("many.toml"), file(size)).unwrap();
+        let said = |notice: &Value| notice.as_str().is_some_and(|words| words.contains("101 variables"));
+        let checked = bilevo(folder.path(), &["check", "many.toml", "--format", "json"]);
+        let checked: Value = serde_json::from_str(text(&checked.stdout)).unwrap();
+        assert_eq!(checked["problem"]["run"]["method"], method);
+        assert_eq!(said(&checked["problem"]["notice"]), size == 51, "{checked}");
+        let solve = ["solve", "many.toml", "--seed", "1", "--max-lower-evals", "1"];
+        let solved = bilevo(folder.path(), &[&solve[..], &["--format", "json"]].concat());
+        let solved: Value = serde_json::from_str(text(&solved.stdout)).unwrap();
+        assert_eq!(solved["method"], method);
+        assert_eq!(said(&solved["notice"]), size == 51, "{solved}");
+        let words = bilevo(folder.path(), &solve);
+        assert_eq!(text(&words.stdout).contains("`auto` is `cr-tlea-cma-es`"), size == 51);
+    }
+    let named = ["solve", "many.toml", "--seed", "1", "--max-lower-evals", "1", "-m", "jq-cma-es"];
+    assert!(text(&bilevo(folder.path(), &named).stdout).contains("· jq-cma-es ·"));
+    let explained = bilevo(folder.path(), &["explain", "auto"]);
+    assert!(text(&explained.stdout).contains("With more than 100 variables `auto` is `cr-tlea-cma-es`"));
+}
+
+#[test]
 fn a_program_that_cannot_be_started_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let file =

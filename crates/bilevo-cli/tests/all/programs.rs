@@ -117,6 +117,18 @@ fn a_method_that_fails_on_equalities_says_which_does_not() {
     assert!(!words("auto").contains("--method auto"));
 }
 
+#[test]
+fn a_check_waits_for_a_silent_program_once() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("plant.sh"), "echo started >> starts; exec sleep 1000").unwrap();
+    program(folder.path(), "command = [\"sh\", \"plant.sh\"]\ntimeout = 0.1\nstart_timeout = 2");
+    let output = bilevo(folder.path(), &["check", "plant.toml"]);
+    assert_eq!(output.status.code(), Some(2));
+    let words = String::from_utf8(output.stdout).unwrap();
+    assert!(words.contains("no answer within") && words.contains("flush it?"), "{words}");
+    assert_eq!(std::fs::read_to_string(folder.path().join("starts")).unwrap(), "started\n");
+}
+
 /// Starts a run whose program hangs; the run, and the program as something to wait for.
 fn hanging(folder: &Path) -> (Child, std::os::fd::OwnedFd) {
     // The program tells its number through a pipe that somebody must read.

@@ -62,7 +62,7 @@ impl<'a> Parser<'a> {
             Token::Name(_) | Token::Number(_) | Token::Sign("(") => {
                 error.hint("an operator is missing; products need `*`, as in `2*x`")
             }
-            Token::Sign("=") => error.hint("an equation is written with `==`"),
+            Token::Sign("=") => error.hint("an equation is written with `==`, the others are `<=` and `>=`"),
             Token::Sign(")" | "]") => error.hint("a bracket is closed that was not opened"),
             _ => error.hint("the expression ends before this"),
         })

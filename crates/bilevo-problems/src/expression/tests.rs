@@ -165,7 +165,10 @@ fn mistakes_are_named_with_their_place() {
         ("if(x > 1, 2)", "0..12 `if` takes a condition and two values, not 2"),
         ("x % 2", "2..3 `%` has no meaning here"),
         ("x & y", "2..3 `&` has no meaning here (at byte 2) hint: write `and`"),
-        ("x = 2", "2..3 `=` is not expected here (at byte 2) hint: an equation is written with `==`"),
+        (
+            "x = 2",
+            "2..3 `=` is not expected here (at byte 2) hint: an equation is written with `==`, the others are `<=` and `>=`",
+        ),
         ("1e999", "0..5 `1e999` is not a number that fits"),
         ("x[1]", "0..4 `x` takes no index, not 1"),
         ("sum(x)", "0..6 `sum` needs a loop"),

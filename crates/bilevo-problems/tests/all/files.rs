@@ -334,6 +334,7 @@ fn every_mistake_has_its_message() {
         ("upper = 16.0", "lower = 16.0", "best_known: `upper` is missing"),
         ("upper = 16.0", "upper = 16.0\nx = [1, 2]", "best_known.x: 2 numbers for 1 variables"),
         ("[lower]", "[follower]", "[lower] is missing"),
+        ("[lower]", "[lowr]", "unknown key `lowr`; did you mean `lower`?"),
         ("name = \"toll\"", "name = 3", "name: a number stands where a text in quotes is expected"),
         ("name = \"toll\"", "equality_tolerance = -1", "the tolerance is negative"),
         ("name = \"toll\"", "budget = { upper_evals = 0 }", "0 is not a whole number from 1 on"),

@@ -10,6 +10,7 @@
 
 use bilevo_core::batch::Batch;
 use bilevo_core::problem::{Failure, FailureKind, Level};
+use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 
@@ -71,7 +72,7 @@ struct Reply {
     results: Option<Vec<PointReply>>,
     #[serde(default, deserialize_with = "present")]
     value: Option<Option<f64>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "list_or_number")]
     constraints: Vec<Option<f64>>,
     error: Option<String>,
 }
@@ -80,7 +81,7 @@ struct Reply {
 struct PointReply {
     #[serde(default, deserialize_with = "present")]
     value: Option<Option<f64>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "list_or_number")]
     constraints: Vec<Option<f64>>,
     error: Option<String>,
 }
@@ -88,6 +89,45 @@ struct PointReply {
 /// A field that is there, `null` or not.
 fn present<'de, D: Deserializer<'de>>(field: D) -> Result<Option<Option<f64>>, D::Error> {
     Option::deserialize(field).map(Some)
+}
+
+/// A list, or a single number: some languages (Octave) write a list of one as its element.
+fn list_or_number<'de, D: Deserializer<'de>>(field: D) -> Result<Vec<Option<f64>>, D::Error> {
+    struct Numbers;
+
+    impl<'de> Visitor<'de> for Numbers {
+        type Value = Vec<Option<f64>>;
+
+        fn expecting(&self, formatter: &mut std::fmt::Formatter) -> std::fmt::Result {
+            formatter.write_str("a list of numbers")
+        }
+
+        fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
+            Ok(vec![Some(number)])
+        }
+
+        fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
+            Ok(vec![Some(number as f64)])
+        }
+
+        fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
+            Ok(vec![Some(number as f64)])
+        }
+
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok(vec![None])
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+            let mut numbers = Vec::new();
+            while let Some(number) = list.next_element()? {
+                numbers.push(number);
+            }
+            Ok(numbers)
+        }
+    }
+
+    field.deserialize_any(Numbers)
 }
 
 /// Reads the reply to request `id` of `points` points, in the form with a list if `many`.
@@ -209,6 +249,16 @@ mod tests {
         let answer = one(r#"{"id":7,"value":1.5,"constraints":[-1,2e-3]}"#).unwrap().unwrap();
         assert_eq!(answer, Answer { value: 1.5, constraints: vec![-1.0, 2e-3] });
         assert_eq!(one(r#" {"value":1,"id":7.0, "note":"x"}"#).unwrap().unwrap().value, 1.0);
+    }
+
+    #[test]
+    fn a_single_constraint_may_stand_without_brackets() {
+        for (written, value) in [("-4.5", -4.5), ("3", 3.0), ("-2", -2.0)] {
+            let answer = one(&format!(r#"{{"id":7,"value":1,"constraints":{written}}}"#)).unwrap().unwrap();
+            assert_eq!(answer.constraints, [value]);
+        }
+        assert!(one(r#"{"id":7,"value":1,"constraints":NaN}"#).unwrap().unwrap().constraints[0].is_nan());
+        assert!(refusal(r#"{"id":7,"value":1,"constraints":"3"}"#).contains("a list of numbers"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What is said on stderr while a run goes on: a live line on a terminal, elsewhere a line every few
 //! seconds.
 
-use crate::output::{digits, grouped, say, warn};
+use crate::output::{digits, grouped, say, vector, warn};
 use bilevo::{Engine, Event, Level, Observer};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::ops::ControlFlow;
@@ -21,6 +21,8 @@ pub(super) struct Progress {
     best: String,
     pace: Pace,
     said: Instant,
+    /// Whether a failed evaluation was told; all are counted in the result.
+    told_failure: bool,
 }
 
 impl Progress {
@@ -35,7 +37,7 @@ impl Progress {
         let evaluations = engine.summary().evaluations;
         let (upper, lower) = (evaluations.upper, evaluations.lower);
         let pace = Pace { started: now, at_start: upper };
-        Progress { bar, budget, upper, lower, skipped: 0, best: "F –".into(), pace, said: now }
+        Progress { bar, budget, upper, lower, skipped: 0, best: "F –".into(), pace, said: now, told_failure: false }
     }
 
     /// Takes the line away.
@@ -46,7 +48,7 @@ impl Progress {
     fn words(&self, now: Instant) -> String {
         let (upper, lower, skipped) = (grouped(self.upper), grouped(self.lower), grouped(self.skipped));
         let left = self.pace.left(now, self.upper, self.budget);
-        let left = left.map(|left| format!(" · {} left", HumanDuration(left))).unwrap_or_default();
+        let left = left.map(|left| format!(" · at most {} left", HumanDuration(left))).unwrap_or_default();
         format!("{upper} + {lower} evals · {} · {skipped} skipped{left}", self.best)
     }
 
@@ -87,6 +89,12 @@ impl Observer for Progress {
             Event::GenerationDone { record, .. } => {
                 self.skipped = record.lower_searches.skipped;
                 self.best = format!("F {} · step {}", digits(record.upper_value, 3), digits(record.step_size, 3));
+            }
+            Event::EvaluationFailed { level, x, y, failure, .. } if !self.told_failure => {
+                self.told_failure = true;
+                let at = format!("x = {}, y = {}", vector(x), vector(y));
+                let words = format!("the first failed evaluation, at the {level} level: {failure}\n  at {at}");
+                self.bar.suspend(|| warn(words));
             }
             Event::SaveFailed { error } => self.bar.suspend(|| warn(format_args!("{error}; the run goes on"))),
             Event::Finished { .. } => self.clear(),

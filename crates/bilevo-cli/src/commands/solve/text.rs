@@ -8,6 +8,9 @@ use std::io::Write;
 pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -> anyhow::Result<()> {
     let RunId { problem, upper_dim, lower_dim, method, seed, .. } = &result.id;
     heading(out, format_args!("{problem} {upper_dim}+{lower_dim} · {method} · seed {seed}"))?;
+    if let Some(notice) = &result.notice {
+        line(out, "method", notice)?;
+    }
     solution(out, engine, result)?;
     let counts = &result.evaluations;
     let (upper, lower, total) = (grouped(counts.upper), grouped(counts.lower), grouped(counts.total()));

@@ -167,9 +167,13 @@ impl Tally {
                 remarks.say(Severity::Error, Part::Objective(level), message, format!("{hint}this was at {at}"));
             } else {
                 let message = format!("{reason} at {} of {} sampled points", self.failed, self.points);
-                let hint = format!(
-                    "{hint}for example at {at}; make the box smaller, or guard the expression with `if` or `max`"
-                );
+                let way_out = match remarks.subject {
+                    Subject::Expressions(_) => "make the box smaller, or guard the expression with `if` or `max`",
+                    Subject::Program(..) => {
+                        "a run counts such points as the worst, unless `--on-failure stop` is given"
+                    }
+                };
+                let hint = format!("{hint}for example at {at}; {way_out}");
                 remarks.warn(Part::Objective(level), message, hint);
             }
         }
