@@ -18,6 +18,7 @@ mod shell;
 mod stages;
 mod steps;
 mod table;
+mod tables;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -31,6 +32,8 @@ cargo xtask bench --list              the names of the sections
 cargo xtask wheel                     the Python package: a wheel, and an sdist that builds offline
 cargo xtask package                   proves that crates, wheel, sdist and guide can be published
 cargo xtask generate [--check]        the pages of the guide that are made from the code
+cargo xtask tables [WORD]...          the tables of the guide's page on the default method, measured again
+                                      (an hour), or only those whose command has such a word
 cargo xtask mutants [ARGUMENT]...     which faults in the search the tests find (hours; --shard 0/12 for a part)
 
 With CI set in the environment `test` installs what is missing and leaves nothing out.
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         ["wheel"] => archives::wheel(),
         ["package"] => archives::package(),
         ["generate", rest @ ..] => generate::run(rest),
+        ["tables", rest @ ..] => tables::run(rest),
         ["mutants", rest @ ..] => mutants::run(rest),
         ["help" | "--help" | "-h"] => {
             println!("{HELP}");
