@@ -198,6 +198,7 @@ def test_progress_is_shown_on_stderr_only(capfd: pytest.CaptureFixture[str]) -> 
     assert not out and err
 
 
+@pytest.mark.filterwarnings("ignore::bilevo.BilevoWarning")  # of runs that end too early
 def test_auto_says_where_it_hands_over() -> None:
     def run(size: int) -> bilevo.Result:
         return bilevo.minimize(
