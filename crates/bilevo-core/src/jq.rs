@@ -271,7 +271,7 @@ impl JointQuadratic {
                 self.rechecks.1 += u64::from(exposed);
                 self.knowledge.rivals.push(&solution.x, &solution.answer.y);
                 match hoped.filter(|hoped| self.may_keep_to_border(hoped)) {
-                    Some(hoped) => self.keep_to_border(hoped, solution, run.spec),
+                    Some(hoped) => self.keep_to_border(hoped, false, solution, run.spec),
                     None => self.rechecked(solution, moved, run),
                 }
             }
@@ -356,10 +356,11 @@ impl JointQuadratic {
     fn go_on(&mut self, run: &mut RunView<'_>) {
         let (all, populations) = self.agreeing;
         let agreed = self.config.jq.effort.agreement().is_some_and(|(a, p)| all >= a && populations >= p);
-        if agreed && self.looks() {
+        let likely = self.ties_are_likely(run.spec);
+        if agreed && self.looks(likely) {
             return;
         }
-        if self.ties.are_due(&self.config, self.restarts, agreed, self.ties_are_likely(run.spec)) {
+        if self.ties.are_due(&self.config, self.restarts, agreed, likely) {
             self.lean(run);
         } else if !agreed {
             self.restart(run);

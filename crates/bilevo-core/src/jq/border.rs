@@ -7,6 +7,9 @@
 //! the two local minima. That is a bilevel problem with the follower taken twice, so a descent solves
 //! it: its follower minimises f(x, y) + f(x, z) over both, and its leader has one constraint more.
 //!
+//! Where the follower is indifferent it gives any answer, also one that is a minimum nowhere else. Such an
+//! answer is *held*: y stays where it is, within a hundredth of the box.
+//!
 //! It is tried only where the slopes of the two values of f along x say that they meet within the box.
 
 use super::descent::{Descent, Incumbent};
@@ -21,6 +24,8 @@ use serde::{Deserialize, Serialize};
 const STEP: f64 = 1e-3;
 /// The values may meet this many times as far away as the slopes say that the box reaches.
 const SLACK: f64 = 1.5;
+/// Reach of a held answer, as a share of the box.
+const HELD: f64 = 0.01;
 /// Size of the descent relative to the usual one.
 const SIZE: f64 = 0.25;
 
@@ -33,14 +38,16 @@ pub(crate) struct Border {
     /// Points of the slopes until they are known.
     slopes: Wanted,
     budget: u64,
+    /// Whether the first answer stays where it is.
+    held: bool,
     descent: Option<Box<Descent>>,
     /// The doubled points evaluated, and by how much the first answer is worse than the second.
     gaps: Vec<(Vec<f64>, f64)>,
 }
 
 impl Border {
-    /// Where `hoped` was exposed by the answer in `exposed`.
-    pub(crate) fn new(spec: &ProblemSpec, hoped: Solution, exposed: Solution, budget: u64) -> Self {
+    /// Where `hoped` was exposed by the answer in `exposed`; its answer may be `held` if it is no minimum.
+    pub(crate) fn new(spec: &ProblemSpec, hoped: Solution, held: bool, exposed: Solution, budget: u64) -> Self {
         let step = |i: usize| {
             let mut x = hoped.x.clone();
             let (low, high) = spec.upper.bounds[i];
@@ -49,7 +56,7 @@ impl Border {
         };
         let both = |x: Vec<f64>| [&hoped, &exposed].map(|s| [&x[..], &s.answer.y].concat());
         let slopes = (0..spec.upper.dim()).flat_map(|i| both(step(i))).collect();
-        Border { hoped, exposed, slopes, budget, descent: None, gaps: Vec::new() }
+        Border { hoped, exposed, slopes, budget, held, descent: None, gaps: Vec::new() }
     }
 
     /// The level of the points wanted.
@@ -112,8 +119,13 @@ impl Border {
 
     /// The descent of the doubled problem.
     fn open(&self, spec: &ProblemSpec) -> Descent {
+        let hold = |(y, &(low, high)): (&f64, &(f64, f64))| {
+            let reach = if self.held { HELD * (high - low) } else { high - low };
+            ((y - reach).max(low), (y + reach).min(high))
+        };
+        let first: Vec<(f64, f64)> = self.hoped.answer.y.iter().zip(&spec.lower.bounds).map(hold).collect();
         let twice = |level: &LevelSpec| LevelSpec {
-            bounds: [&level.bounds[..], &level.bounds[..]].concat(),
+            bounds: [&first[..], &level.bounds[..]].concat(),
             inequalities: 2 * level.inequalities,
             equalities: 2 * level.equalities,
             direction: level.direction,
@@ -210,7 +222,7 @@ mod tests {
             let above = Outcome { value: upper(&x, y), violation: 0.0 };
             Solution::new(&spec, x.to_vec(), answer, above, &[])
         };
-        let mut border = Border::new(&spec, solution(1.0), solution(-1.0), 1000);
+        let mut border = Border::new(&spec, solution(1.0), false, solution(-1.0), 1000);
         let mut evaluations = 0;
         loop {
             let mut wanted = Wanted::new();

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 /// Searches over the box in a last look, relative to those of a recheck.
 const LOOKS: usize = 2;
 /// Searches along a border in a restart or after a last look, at most.
-const BORDERS: usize = 2;
+const BORDERS: usize = 3;
 
 /// What is known of other answers.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -34,8 +34,8 @@ pub(super) struct Hopes {
     wells: bool,
     /// Where the elite was looked at before the end, and how many rivals were known.
     looked: Option<(Vec<f64>, u64)>,
-    /// What that look promised, the best last.
-    all: Vec<Solution>,
+    /// What that look promised, the best last, and whether the answer is to be held.
+    all: Vec<(Solution, bool)>,
 }
 
 impl Hopes {
@@ -54,11 +54,11 @@ impl JointQuadratic {
     }
 
     /// A search for the best decision to which the follower gives the answer in `hoped` rather than that
-    /// in `exposed`.
-    pub(super) fn keep_to_border(&mut self, hoped: Solution, exposed: Solution, spec: &ProblemSpec) {
+    /// in `exposed`, or the same answer if it is `held`.
+    pub(super) fn keep_to_border(&mut self, hoped: Solution, held: bool, exposed: Solution, spec: &ProblemSpec) {
         self.hopes.borders += 1;
         self.population.incumbent = (!self.hopes.lifts).then(|| exposed.clone());
-        self.phase = Phase::Border(Box::new(Border::new(spec, hoped, exposed, budget(&self.config, spec))));
+        self.phase = Phase::Border(Box::new(Border::new(spec, hoped, held, exposed, budget(&self.config, spec))));
     }
 
     /// From the end of a search along a border on.
@@ -88,7 +88,9 @@ impl JointQuadratic {
     }
 
     /// Looks at the elite's other answers before the run ends, unless nothing is new; whether it does.
-    pub(super) fn looks(&mut self) -> bool {
+    /// Where ties are likely, also at answers that are no minima: the follower may be indifferent to them
+    /// elsewhere.
+    pub(super) fn looks(&mut self, likely: bool) -> bool {
         let Some(elite) = self.elite.clone() else { return false };
         let wanted = self.config.jq.effort != Effort::Quick && self.config.position.kind != PositionKind::Pessimistic;
         let now = (elite.x.clone(), self.knowledge.rivals.count());
@@ -100,13 +102,14 @@ impl JointQuadratic {
         let wide = if anew { LOOKS * self.config.jq.rechecks } else { 0 };
         let known = self.knowledge.rivals.answers().cloned().collect();
         let check = Recheck::new(elite, known, wide, false, self.population.generation());
-        self.phase = Phase::LastLook(Box::new(check.under(self.config.position.kind).with_wells()));
+        let tempts = anew && likely;
+        self.phase = Phase::LastLook(Box::new(check.under(self.config.position.kind).with_wells(tempts)));
         true
     }
 
     /// From the last look on: if it found a better answer, to another restart.
     pub(super) fn looked(&mut self, check: Recheck, run: &mut RunView<'_>) {
-        let Recheck { solution, hoped, wells, exposed, moved, .. } = check;
+        let Recheck { solution, hoped, wells, favourite, exposed, moved, .. } = check;
         self.rechecks.1 += u64::from(exposed);
         self.hopes.several |= moved;
         self.hopes.wells = !wells.is_empty();
@@ -118,16 +121,17 @@ impl JointQuadratic {
         self.hopes.looked = self.elite.as_ref().map(|elite| (elite.x.clone(), self.knowledge.rivals.count()));
         self.hopes.borders = 0;
         self.hopes.lifts = true;
-        self.hopes.all = wells.into_iter().chain(hoped).collect();
-        self.hopes.all.sort_by(|a, b| b.compare(a));
+        let free = wells.into_iter().chain(hoped).map(|hope| (hope, false));
+        self.hopes.all = free.chain(favourite.map(|hope| (hope, true))).collect();
+        self.hopes.all.sort_by(|a, b| b.0.compare(&a.0));
         self.next_hope(run);
     }
 
     /// The next of the decisions that would pay.
     fn next_hope(&mut self, run: &mut RunView<'_>) {
-        while let Some(hope) = self.hopes.all.pop() {
+        while let Some((hope, held)) = self.hopes.all.pop() {
             if let Some(elite) = self.elite.clone().filter(|_| self.may_keep_to_border(&hope)) {
-                return self.keep_to_border(hope, elite, run.spec);
+                return self.keep_to_border(hope, held, elite, run.spec);
             }
         }
         self.hopes.lifts = false;

@@ -82,6 +82,10 @@ pub(crate) struct Recheck {
     collects: bool,
     pub(crate) wells: Vec<Solution>,
     minima: Vec<Answer>,
+    /// Whether all values tried are judged, those values, and which one the leader would like best.
+    tempts: bool,
+    line: Vec<Answer>,
+    pub(crate) favourite: Option<Solution>,
     others: Vec<Answer>,
     /// Range of f over the other values tried.
     range: f64,
@@ -119,6 +123,9 @@ impl Recheck {
             collects: false,
             wells: Vec::new(),
             minima: Vec::new(),
+            tempts: false,
+            line: Vec::new(),
+            favourite: None,
             others: Vec::new(),
             range: 0.0,
             scanned: false,
@@ -141,9 +148,11 @@ impl Recheck {
         self
     }
 
-    /// The same with what other minima of the follower would be worth.
-    pub(crate) fn with_wells(mut self) -> Self {
+    /// The same with what other minima of the follower would be worth, and all values tried if it
+    /// `tempts`.
+    pub(crate) fn with_wells(mut self, tempts: bool) -> Self {
         self.collects = true;
+        self.tempts = tempts;
         self
     }
 
@@ -184,7 +193,7 @@ impl Recheck {
                     }
                 }
                 Stage::Judge(better) => {
-                    let answers = self.minima.iter().chain(better.then_some(&self.best));
+                    let answers = self.minima.iter().chain(&self.line).chain(better.then_some(&self.best));
                     wanted.extend(answers.map(|answer| [&self.solution.x[..], &answer.y[..]].concat()));
                 }
                 Stage::Ended => return,
@@ -219,6 +228,8 @@ impl Recheck {
                 }
                 if scanned {
                     self.range = range(&told, knowledge.penalty);
+                    let feasible = |a: &&Answer| self.tempts && a.outcome.violation <= FEASIBLE;
+                    self.line = told.iter().filter(feasible).cloned().collect();
                     self.others.extend(valleys(&told, spec.lower.dim(), knowledge.penalty));
                 } else {
                     self.others.extend(told.iter().cloned());
@@ -239,9 +250,11 @@ impl Recheck {
                 let judged = |answer: Answer, i: usize| {
                     Solution::new(spec, self.solution.x.clone(), answer, answers.outcomes[i], answers.constraints(i))
                 };
-                let minima = std::mem::take(&mut self.minima);
-                let last = minima.len();
+                let (minima, line) = (std::mem::take(&mut self.minima), std::mem::take(&mut self.line));
+                let (wells, last) = (minima.len(), minima.len() + line.len());
                 self.wells = minima.into_iter().enumerate().map(|(i, answer)| judged(answer, i)).collect();
+                let line = line.into_iter().enumerate().map(|(i, answer)| judged(answer, wells + i));
+                self.favourite = line.min_by(|a, b| a.compare(b));
                 if better && !answers.outcomes[last].is_failed() {
                     self.exposed = true;
                     self.moved = differs(&self.best.y, &self.solution.answer.y, &spec.lower.bounds);
@@ -386,7 +399,7 @@ impl Recheck {
             let minima = std::mem::take(&mut self.minima);
             let feasible = minima.into_iter().filter(|a| a.outcome.violation <= FEASIBLE).collect();
             self.minima = apart(feasible, &self.best, 0.0, &spec.lower.bounds, DIFFERENT);
-            if !better && self.minima.is_empty() {
+            if !better && self.minima.is_empty() && self.line.is_empty() {
                 self.stage = Stage::Ended;
             }
         }

@@ -120,6 +120,27 @@ fn a_basin_that_is_best_at_the_end_of_the_box_only_is_found() {
     }
 }
 
+#[test]
+fn an_answer_that_is_a_minimum_nowhere_but_on_a_circle_is_found() {
+    // y = 0 outside the unit circle, 1 inside, any on it; the leader wants y = 1/2 and the point of the
+    // circle nearest to (1.2, 0.5).
+    let circle = |level: Level, x: &[f64], y: &[f64]| {
+        Some(match level {
+            Level::Upper => ((x[0] - 1.2).powi(2) + (x[1] - 0.5).powi(2) + (y[0] - 0.5).powi(2), Vec::new()),
+            Level::Lower => ((x[0] * x[0] + x[1] * x[1] - 1.0) * y[0], Vec::new()),
+        })
+    };
+    for seed in 1..=3 {
+        let [upper, lower] = [vec![(-2.0, 2.0); 2], vec![(0.0, 1.0)]].map(LevelSpec::boxed);
+        let config = Config::named(methods::DEFAULT).unwrap();
+        let mut engine = Engine::new(ProblemSpec::new("circle", upper, lower), config, seed).unwrap();
+        finish(&mut engine, circle);
+        let found = engine.summary().solution.unwrap();
+        let radius = found.x[0].hypot(found.x[1]);
+        assert!((found.upper_value - 0.09).abs() < 2e-3 && (radius - 1.0).abs() < 1e-3, "{seed}: {found:?}");
+    }
+}
+
 /// Two equally deep wells, y = ±√x, for every x > 0, one at 0 for the others. The leader would like
 /// x = 1 and y = 1/2: F = (x - 1)² + (√x - 1/2)² if the better well counts, smallest at 0.782, and
 /// (x - 1)² + (√x + 1/2)² if the worse one does, smallest at 0.
