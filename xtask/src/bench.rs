@@ -16,11 +16,16 @@ struct Section {
     measure: fn(&Bench) -> Result<Vec<Figure>, String>,
 }
 
-const SECTIONS: [Section; 8] = [
+const SECTIONS: [Section; 9] = [
     Section {
         name: "engine",
         title: "Whole engine, objective included: instructions for each lower evaluation",
         measure: engine,
+    },
+    Section {
+        name: "own",
+        title: "The default method's own time for each evaluation, on the dearest of some problems",
+        measure: own,
     },
     Section { name: "kernels", title: "Kernels: instructions for each call", measure: kernels },
     Section {
@@ -162,6 +167,28 @@ fn engine(bench: &Bench) -> Result<Vec<Figure>, String> {
             let promised = method == "bl-cma-es" && dims == "2 3";
             figures.push(if promised { figure.target(Target::AtMost(1300.0)) } else { figure });
         }
+    }
+    Ok(figures)
+}
+
+fn own(bench: &Bench) -> Result<Vec<Figure>, String> {
+    let small = &["smd1", "smd2", "smd5", "smd6", "smd12"][..];
+    let mut figures = Vec::new();
+    for (dims, problems, work, limit) in [
+        ("2 3", small, "200 5", 60.0),
+        ("5 5", &["smd1", "smd5"], "700 1", f64::INFINITY),
+        ("10 10", &["smd1", "smd5"], "2000 1", 500.0),
+        ("20 20", &["smd1", "smd5"], "2000 1", 2000.0),
+    ] {
+        let mut dearest = ("", 0.0);
+        for problem in problems {
+            let micros = value(&bench.say(&format!("own {problem} {dims} {work}"))?, "micros")?;
+            if micros > dearest.1 {
+                dearest = (problem, micros);
+            }
+        }
+        let figure = Figure::new(format!("{}, {}", dims.replace(' ', "+"), dearest.0), Some(dearest.1), "µs");
+        figures.push(if limit.is_finite() { figure.target(Target::AtMost(limit)) } else { figure });
     }
     Ok(figures)
 }

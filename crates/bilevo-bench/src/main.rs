@@ -21,6 +21,9 @@ fn main() -> Result<()> {
             runs::engine(method, problem, (number(m)?, number(n)?), number(upper_evals)? as u64)?
         }
         ["solve", method, problem, seeds] => runs::solve(method, problem, number(seeds)? as u64)?,
+        ["own", problem, m, n, lower_evals, seeds] => {
+            runs::own(problem, (number(m)?, number(n)?), number(lower_evals)? as u64, number(seeds)? as u64)?
+        }
         ["evaluate", form, m, n, calls] => expressions::evaluate(form, (number(m)?, number(n)?), number(calls)?)?,
         ["serve", problem] => return programs::serve(problem).map(drop),
         ["program", problem, points] => programs::lists(problem, number(points)?)?,

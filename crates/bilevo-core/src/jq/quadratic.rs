@@ -8,7 +8,8 @@
 //! there are points (works from a handful of them, no p³ anywhere), or as there are coefficients.
 
 use super::cholesky;
-use crate::linalg::{add_scaled, dot};
+use super::tiles::gram;
+use crate::linalg::{add_scaled, long_dot as dot};
 use serde::{Deserialize, Serialize};
 
 /// Weight a of constant and gradient against curvature.
@@ -152,13 +153,8 @@ pub(crate) fn smallest(dim: usize, outputs: usize, sample: &Sample) -> Option<Ve
 fn by_points(dim: usize, outputs: usize, sample: &Sample) -> Option<Vec<Quadratic>> {
     let n = sample.len();
     let point = |i: usize| &sample.points[i * dim..(i + 1) * dim];
-    let mut kernel = vec![0.0; n * n];
-    for i in 0..n {
-        for j in 0..=i {
-            let product = dot(point(i), point(j));
-            kernel[i * n + j] = LINEAR * (1.0 + product) + 0.5 * product * product;
-        }
-    }
+    let mut kernel = gram(&sample.points, dim);
+    kernel.iter_mut().for_each(|k| *k = LINEAR * (1.0 + *k) + 0.5 * *k * *k);
     sample.noise(dim).iter().enumerate().for_each(|(i, noise)| kernel[i * n + i] += noise);
     let mut factor = Vec::new();
     if !cholesky::factor_with_ridge(n, &kernel, RIDGE, &mut factor) {

@@ -75,6 +75,26 @@ pub(crate) fn for_products(gathered: &[Tile], rows: &mut [f64], stride: usize, m
     }
 }
 
+/// Products of all pairs of rows of `stride` numbers: a symmetric matrix, its lower triangle.
+pub(crate) fn gram(rows: &[f64], stride: usize) -> Vec<f64> {
+    let len = rows.len() / stride.max(1);
+    let mut matrix = vec![0.0; len * len];
+    let mut gathered = Vec::with_capacity(stride);
+    for from in (0..len).step_by(TILE) {
+        gather(&rows[from * stride..(from + TILE).min(len) * stride], stride, stride, &mut gathered);
+        let mut write = |i: usize, sums: Tile| {
+            matrix[i * len + from..(i + 1) * len].iter_mut().zip(sums).for_each(|(into, sum)| *into = sum);
+        };
+        let mut i = from;
+        while let Some(sums) = products_of_four(&gathered, &rows[i * stride..], stride) {
+            sums.into_iter().zip(i..).for_each(|(sums, i)| write(i, sums));
+            i += TILE;
+        }
+        (i..len).for_each(|i| write(i, products(&gathered, &rows[i * stride..])));
+    }
+    matrix
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,6 +115,19 @@ mod tests {
                 for (c, product) in one.iter().enumerate() {
                     let plain: f64 = (0..len).map(|k| number(3 + r, k) * number(c, k)).sum();
                     assert_eq!(*product, if c < 3 { plain } else { 0.0 });
+                }
+            }
+        }
+    }
+    #[test]
+    fn a_gram_matrix_has_the_products_of_all_pairs() {
+        for (len, stride) in [(0, 2), (1, 3), (4, 1), (6, 5), (13, 2)] {
+            let rows: Vec<f64> = (0..len * stride).map(|at| (at * at % 7) as f64 - 3.0).collect();
+            let matrix = gram(&rows, stride);
+            for i in 0..len {
+                for j in 0..=i {
+                    let plain: f64 = (0..stride).map(|k| rows[i * stride + k] * rows[j * stride + k]).sum();
+                    assert_eq!(matrix[i * len + j], plain);
                 }
             }
         }

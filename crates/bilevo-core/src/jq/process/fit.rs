@@ -2,7 +2,7 @@
 
 use super::{Sample, kernel};
 use crate::jq::cholesky;
-use crate::jq::tiles::{TILE, for_products, gather};
+use crate::jq::tiles::gram;
 use crate::linalg::long_dot as dot;
 
 /// Added to the diagonal of the kernel matrix, as a share of it.
@@ -37,22 +37,12 @@ pub(super) struct Trial {
 
 impl Products {
     pub(super) fn new(sample: &Sample, lengths: &[f64]) -> Self {
-        let (dim, len) = (lengths.len(), sample.len);
+        let dim = lengths.len();
         let mut points = sample.points.clone();
         for point in points.chunks_exact_mut(dim) {
             point.iter_mut().zip(lengths).for_each(|(z, l)| *z /= l);
         }
-        let mut matrix = vec![0.0; len * len];
-        let mut gathered = Vec::with_capacity(dim);
-        for from in (0..len).step_by(TILE) {
-            gather(&points[from * dim..(from + TILE).min(len) * dim], dim, dim, &mut gathered);
-            let mut rows = matrix[from * len..].chunks_exact_mut(len);
-            for_products(&gathered, &mut points[from * dim..], dim, |_, s| {
-                if let Some(row) = rows.next() {
-                    row[from..].iter_mut().zip(s).for_each(|(row, s)| *row = s);
-                }
-            });
-        }
+        let matrix = gram(&points, dim);
         Products { lengths: lengths.to_vec(), points, matrix }
     }
 
