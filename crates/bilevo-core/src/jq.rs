@@ -37,7 +37,7 @@ mod words;
 
 use crate::batch::{Answers, Batch};
 use crate::candidate::Solved;
-use crate::config::Config;
+use crate::config::{Config, PositionKind};
 use crate::engine::{Outlook, Readings, RunView, Scheme, SchemeFacts, SchemeSetup};
 use crate::problem::{Level, Outcome, ProblemSpec};
 use crate::record::{StopReason, Verification};
@@ -192,7 +192,7 @@ impl JointQuadratic {
                     if self.population.between_generations() && !open && !leant {
                         return;
                     }
-                    if self.population.ended() && self.may_finish(1) {
+                    if self.population.ended() && self.may_finish(1) && !self.is_wary() {
                         self.finish(run.spec, self.population.narrowed());
                         continue;
                     }
@@ -414,6 +414,12 @@ impl JointQuadratic {
         settled && wanted && self.finishes < most && !self.ties.is_leaning() && !self.ties.just
     }
 
+    /// Whether the worst of several answers counts: a descent sees one of them only, and what was not
+    /// rechecked is not to be believed.
+    fn is_wary(&self) -> bool {
+        self.config.position.kind == PositionKind::Pessimistic && self.hopes.several
+    }
+
     /// A descent from the incumbent, its first steps `size` times as long as usual.
     fn finish(&mut self, spec: &ProblemSpec, size: f64) {
         let Some(Solution { x, answer, .. }) = &self.population.incumbent else { return };
@@ -501,13 +507,16 @@ impl Scheme for JointQuadratic {
         if let Phase::Descend(descent) = &self.phase {
             let reached = self.descended(descent, run.spec).filter(|s| !s.upper.is_failed());
             let incumbent = self.population.incumbent.as_ref().filter(|s| self.finishes > 0 && s.answer.settled);
-            let best = self.elite.iter().chain(&reached).chain(incumbent).min_by(|a, b| a.compare(b));
+            let unchecked = reached.iter().chain(incumbent).filter(|_| !self.is_wary() || self.elite.is_none());
+            let best = self.elite.iter().chain(unchecked).min_by(|a, b| a.compare(b));
             *run.elite = best.map(Solution::as_solved);
             return Outlook { best: None, all_failed: best.is_none(), stop: None };
         }
         *run.elite = self.best();
+        let checked = !self.ties.is_leaning() && (!self.is_wary() || self.elite.is_none());
+        let latest = self.population.latest.as_ref().filter(|_| checked);
         Outlook {
-            best: self.population.latest.as_ref().filter(|_| !self.ties.is_leaning()).map(Solution::as_solved),
+            best: latest.map(Solution::as_solved),
             all_failed: matches!(self.phase, Phase::Search) && self.population.fruitless,
             stop: matches!(self.phase, Phase::Finished).then_some(StopReason::Agreed),
         }

@@ -153,6 +153,26 @@ fn fork(level: Level, x: &[f64], y: &[f64]) -> Answer {
 }
 
 #[test]
+fn a_decision_between_two_wells_is_best_if_the_worse_one_counts() {
+    // y = 1 and y = -1 are equally good to every x: F = (|x| + 1)² + x²/10 with the worse one.
+    let between = |level: Level, x: &[f64], y: &[f64]| {
+        Some(match level {
+            Level::Upper => ((x[0] - y[0]).powi(2) + 0.1 * x[0] * x[0], Vec::new()),
+            Level::Lower => ((y[0] * y[0] - 1.0).powi(2), Vec::new()),
+        })
+    };
+    for seed in 1..=2 {
+        let level = || LevelSpec::boxed(vec![(-2.0, 2.0)]);
+        let mut config = Config::named(methods::DEFAULT).unwrap();
+        config.position.kind = PositionKind::Pessimistic;
+        let mut engine = Engine::new(ProblemSpec::new("between", level(), level()), config, seed).unwrap();
+        finish(&mut engine, between);
+        let found = engine.summary().solution.unwrap();
+        assert!((found.upper_value - 1.0).abs() < 0.02, "{seed}: {found:?}");
+    }
+}
+
+#[test]
 fn the_worse_of_two_wells_counts_wherever_it_lies() {
     for (position, x, value) in [(PositionKind::Pessimistic, 0.0, 1.25), (PositionKind::Optimistic, 0.782, 0.1952)] {
         for seed in 1..=2 {
