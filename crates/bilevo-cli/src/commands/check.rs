@@ -105,7 +105,10 @@ fn examine(file: &ProblemFile, method: &Method) -> anyhow::Result<(Vec<Diagnosti
                 let start = Instant::now();
                 let answer = ask(&mut program, &spec.problem, level, x, y, constraints);
                 clock.add(level, start.elapsed());
-                answer.inspect_err(|failure| silent = time_out(failure))
+                answer.map_err(|failure| {
+                    silent = time_out(&failure);
+                    silent.clone().unwrap_or(failure)
+                })
             })
         }
     };
@@ -225,9 +228,12 @@ fn text(report: &Report) -> anyhow::Result<()> {
             let line = format!("{variables}, {}{equalities}", counted(constraints as u64, "constraint"));
             table::line(&mut out, name, line)?;
         }
-        let each = [about.upper_seconds, about.lower_seconds].map(time);
-        table::line(&mut out, "evaluation", format!("about {} at the upper level, {} at the lower", each[0], each[1]))?;
-        table::line(&mut out, "run", about.run.words())?;
+        // What does not work takes no time.
+        if report.errors == 0 {
+            let [upper, lower] = [about.upper_seconds, about.lower_seconds].map(time);
+            table::line(&mut out, "evaluation", format!("about {upper} at the upper level, {lower} at the lower"))?;
+            table::line(&mut out, "run", about.run.words())?;
+        }
         if let Some(notice) = &about.notice {
             table::line(&mut out, "method", notice)?;
         }

@@ -126,6 +126,7 @@ fn a_check_waits_for_a_silent_program_once() {
     assert_eq!(output.status.code(), Some(2));
     let words = String::from_utf8(output.stdout).unwrap();
     assert!(words.contains("no answer within") && words.contains("flush it?"), "{words}");
+    assert!(words.contains("1 error") && !words.contains("evaluation "), "{words}");
     assert_eq!(std::fs::read_to_string(folder.path().join("starts")).unwrap(), "started\n");
 }
 
