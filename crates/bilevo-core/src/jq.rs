@@ -28,6 +28,7 @@ pub(crate) mod quadratic;
 mod recheck;
 mod response;
 mod rivals;
+mod scan;
 mod searches;
 mod solution;
 mod step;

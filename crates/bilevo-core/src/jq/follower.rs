@@ -22,6 +22,10 @@ use serde::{Deserialize, Serialize};
 
 /// Violation below which an answer counts as feasible inside the search.
 pub(crate) const FEASIBLE: f64 = 1e-7;
+/// Change of the penalty after a search that ends infeasible, and after others. It falls fast, down to
+/// what the constraints are worth: a high one holds searches off better answers beyond an infeasible
+/// strip (SMD9).
+const PENALTY: (f64, f64) = (1.5, 0.8);
 /// First trust radius.
 const RADIUS: f64 = 3.0;
 /// A step is as predicted if its gain is the predicted one within this share.
@@ -180,11 +184,11 @@ impl Follower {
     }
 
     /// The penalty after this search: not below twice its largest multiplier once it is settled,
-    /// raised if the answer is infeasible though a feasible one was seen, else slowly falling.
+    /// raised if the answer is infeasible though a feasible one was seen, else falling.
     pub(crate) fn judged_penalty(&self, penalty: f64) -> f64 {
         let Some(best) = &self.best else { return penalty };
         let exact = if best.settled { penalty.max(2.0 * self.multiplier) } else { penalty };
-        exact * if best.outcome.violation > FEASIBLE && self.feasible_seen { 1.5 } else { 0.99 }
+        exact * if best.outcome.violation > FEASIBLE && self.feasible_seen { PENALTY.0 } else { PENALTY.1 }
     }
 
     /// The price of violation in this search: that of the run, or an exact one if it turned out to

@@ -13,6 +13,7 @@ use super::coordinates::Coordinates;
 use super::descent::Polish;
 use super::follower::{Answer, Effort, FEASIBLE, Follower};
 use super::rivals::{DIFFERENT, FINER, differs, differs_by};
+use super::scan::Scan;
 use super::searches::{Knowledge, Searches, Wanted, answer};
 use super::solution::Solution;
 use crate::batch::Answers;
@@ -22,7 +23,7 @@ use crate::rng::{Purpose, Streams};
 use serde::{Deserialize, Serialize};
 
 /// By how much, relative, a coarse answer must be better to be made exact ...
-const BETTER: f64 = 1e-6;
+pub(super) const BETTER: f64 = 1e-6;
 /// ... and to expose a solution.
 const EXPOSED: f64 = 1e-10;
 /// Answers that differ must be better by this: where the follower is indifferent, the leader chooses,
@@ -44,9 +45,6 @@ const OTHERS: usize = 4;
 const CLOSE: f64 = 0.02;
 /// Values near the answer that are tried as well then, as shares of the box.
 const NEAR: [f64; 4] = [0.002, 0.006, 0.02, 0.06];
-
-/// Other values tried of each variable, and of all variables together, at most.
-const SCAN: (usize, usize) = (30, 400);
 
 /// What is being evaluated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -89,9 +87,9 @@ pub(crate) struct Recheck {
     others: Vec<Answer>,
     /// Range of f over the other values tried.
     range: f64,
-    /// Whether other values of each variable were tried, and whether they are the known answers.
+    /// Whether other values of each variable were tried, and the trial while it goes on.
     scanned: bool,
-    scanning: bool,
+    scan: Option<Scan>,
     /// Whether the first known answer is the solution's own, whose value is still unknown.
     unjudged: bool,
     wide: usize,
@@ -129,7 +127,7 @@ impl Recheck {
             others: Vec::new(),
             range: 0.0,
             scanned: false,
-            scanning: false,
+            scan: None,
             unjudged: false,
             wide,
             thorough,
@@ -175,7 +173,7 @@ impl Recheck {
                 Stage::Known if !self.known.is_empty() => {
                     wanted.extend(self.known.iter().map(|y| [&self.solution.x[..], &y[..]].concat()));
                 }
-                Stage::Known if self.wide > 0 && !self.scanned => self.scan(spec, streams),
+                Stage::Known if self.wide > 0 && !self.scanned => self.open_scan(spec, streams),
                 Stage::Known => self.open_wide(spec, streams, knowledge),
                 Stage::Wide | Stage::Fine(_) => {
                     let mut ground = knowledge.ground(spec, None, &self.units);
@@ -219,19 +217,22 @@ impl Recheck {
                     self.solution.answer.constraints = answers.constraints(0).to_vec();
                     self.best = self.solution.answer.clone();
                 }
-                let before = self.best.clone();
                 let known = std::mem::take(&mut self.known);
                 let told: Vec<Answer> = known.into_iter().enumerate().map(|(i, y)| answer(y, answers, i)).collect();
-                let scanned = std::mem::take(&mut self.scanning);
-                if scanned {
-                    self.known.extend(combined(&before, &told));
+                let scanning = self.scan.is_some();
+                if let Some(scan) = &mut self.scan {
+                    scan.tell(&told);
+                    self.known = scan.points().to_vec();
+                    if self.known.is_empty() {
+                        self.known.extend(scan.combined());
+                        self.range = scan.range(knowledge.penalty);
+                        self.others.extend(scan.valleys(knowledge.penalty));
+                        let feasible = |a: &Answer| self.tempts && a.outcome.violation <= FEASIBLE;
+                        self.line = scan.others().filter(|a| feasible(a)).cloned().collect();
+                        self.scan = None;
+                    }
                 }
-                if scanned {
-                    self.range = range(&told, knowledge.penalty);
-                    let feasible = |a: &&Answer| self.tempts && a.outcome.violation <= FEASIBLE;
-                    self.line = told.iter().filter(feasible).cloned().collect();
-                    self.others.extend(valleys(&told, spec.lower.dim(), knowledge.penalty));
-                } else {
+                if !scanning {
                     self.others.extend(told.iter().cloned());
                 }
                 told.into_iter().for_each(|answer| self.take_better(answer, BETTER));
@@ -283,27 +284,13 @@ impl Recheck {
             && differs(&other.y, &self.best.y, &spec.lower.bounds)
     }
 
-    /// Other values of each variable in turn, as the basins of functions that are sums lie along the
-    /// variables.
-    fn scan(&mut self, spec: &ProblemSpec, streams: Streams) {
-        (self.scanned, self.scanning) = (true, true);
-        let n = spec.lower.dim();
-        let values = (SCAN.1 / n).clamp(1, SCAN.0);
-        let mut stream = streams.open(Purpose::Recheck, self.generation, 1000);
-        for (i, &(low, high)) in spec.lower.bounds.iter().enumerate() {
-            let mut line: Vec<f64> =
-                (0..values).map(|k| low + (high - low) * (k as f64 + stream.uniform()) / values as f64).collect();
-            if self.takes_sides {
-                let near = NEAR.into_iter().flat_map(|share| [-share, share]);
-                line.extend(near.map(|share| (self.best.y[i] + share * (high - low)).clamp(low, high)));
-                line.sort_by(f64::total_cmp);
-            }
-            for value in line {
-                let mut y = self.best.y.clone();
-                y[i] = value;
-                self.known.push(y);
-            }
-        }
+    /// Other values of each variable in turn.
+    fn open_scan(&mut self, spec: &ProblemSpec, streams: Streams) {
+        let stream = streams.open(Purpose::Recheck, self.generation, 1000);
+        let near = if self.takes_sides { &NEAR[..] } else { &[] };
+        let scan = Scan::new(&self.best, &spec.lower.bounds, near, stream);
+        self.known = scan.points().to_vec();
+        (self.scanned, self.scan) = (true, Some(scan));
     }
 
     fn open_wide(&mut self, spec: &ProblemSpec, streams: Streams, knowledge: &Knowledge) {
@@ -406,26 +393,6 @@ impl Recheck {
     }
 }
 
-/// The largest difference of finite merits.
-fn range(told: &[Answer], penalty: f64) -> f64 {
-    let merits = || told.iter().map(|a| a.merit(penalty)).filter(|merit| merit.is_finite());
-    (merits().fold(f64::NEG_INFINITY, f64::max) - merits().fold(f64::INFINITY, f64::min)).max(0.0)
-}
-
-/// The smallest of the values tried along each variable, where those next to them are larger.
-fn valleys(told: &[Answer], dim: usize, penalty: f64) -> Vec<Answer> {
-    let merit = |a: &Answer| a.merit(penalty);
-    let mut all = Vec::new();
-    for line in told.chunks(told.len() / dim) {
-        let lowest = |i: usize| {
-            (i == 0 || merit(&line[i]) <= merit(&line[i - 1]))
-                && line.get(i + 1).is_none_or(|a| merit(&line[i]) <= merit(a))
-        };
-        all.extend((0..line.len()).filter(|&i| lowest(i)).map(|i| line[i].clone()));
-    }
-    all
-}
-
 /// The best of the answers that differ from each other and from `best`.
 fn apart(mut answers: Vec<Answer>, best: &Answer, penalty: f64, bounds: &[(f64, f64)], share: f64) -> Vec<Answer> {
     answers.sort_by(|a, b| a.merit(penalty).total_cmp(&b.merit(penalty)));
@@ -438,19 +405,4 @@ fn apart(mut answers: Vec<Answer>, best: &Answer, penalty: f64, bounds: &[(f64, 
         }
     }
     kept
-}
-
-/// The answer with the best value of each variable, where more than one is better than before.
-fn combined(before: &Answer, told: &[Answer]) -> Option<Vec<f64>> {
-    let mut y = before.y.clone();
-    let mut best = vec![before.outcome.value; y.len()];
-    for answer in told.iter().filter(|a| a.exposes(before, 0.0, BETTER)) {
-        for i in (0..y.len()).filter(|&i| answer.y[i] != before.y[i]) {
-            if answer.outcome.value < best[i] {
-                (best[i], y[i]) = (answer.outcome.value, answer.y[i]);
-            }
-        }
-    }
-    let better = best.iter().filter(|value| **value < before.outcome.value).count();
-    (better > 1).then_some(y)
 }

@@ -13,8 +13,9 @@ pub(crate) const EFFORT: (f64, f64) = (14.0, 4.0);
 /// Share of the generation's spread by which verifying its best may change it: above the first the
 /// effort doubles, below the second it falls.
 const EFFECT: (f64, f64) = (0.5, 0.2);
-/// Change of the leader's penalty while the incumbent is infeasible, and otherwise.
-const PENALTY: (f64, f64) = (1.5, 0.95);
+/// Change of the leader's penalty while the incumbent is infeasible, and otherwise: it falls fast, as
+/// the follower's does.
+const PENALTY: (f64, f64) = (1.5, 0.7);
 /// Former incumbents kept, to go back to when the incumbent is exposed.
 const HISTORY: usize = 8;
 /// A generation is flat if merits differ by less than this, relative; two of them end a population.
