@@ -65,9 +65,6 @@ const FIRST_DESCENTS: u64 = 2;
 /// population's at 40+40, where a descent's cost 12 ms.
 const DESCENT_DIM: (usize, usize) = (5, 40);
 
-/// Descents from where a restart ended, at most.
-const FINISHES: usize = 2;
-
 /// Size of a descent that goes on with another answer, relative to that of the first one.
 const ANEW: f64 = 0.25;
 
@@ -120,8 +117,8 @@ pub struct JointQuadratic {
     judged: bool,
     /// Searches for answers the follower is indifferent between.
     ties: Ties,
-    /// Descents from where the present restart stands.
-    finishes: usize,
+    /// Whether a descent went on from where the present restart stood.
+    finished: bool,
     /// Decisions that would pay with another answer.
     hopes: Hopes,
 }
@@ -161,7 +158,7 @@ impl JointQuadratic {
             wanted: Vec::new(),
             judged: false,
             ties: Ties::default(),
-            finishes: 0,
+            finished: false,
             hopes: Hopes::default(),
         }
     }
@@ -193,7 +190,7 @@ impl JointQuadratic {
                     if self.population.between_generations() && !open && !leant {
                         return;
                     }
-                    if self.population.ended() && self.may_finish(1) && !self.is_wary() {
+                    if self.population.ended() && self.may_finish() && !self.is_wary() {
                         self.finish(run.spec, self.population.narrowed());
                         continue;
                     }
@@ -245,7 +242,7 @@ impl JointQuadratic {
                     self.population.incumbent = Some(solution.clone());
                     self.phase = Phase::Recheck(Box::new(self.second_look(solution)));
                 }
-                _ if self.finishes > 0 => {
+                _ if self.finished => {
                     self.phase = match &self.population.incumbent {
                         Some(incumbent) if self.descending => {
                             Phase::Recheck(Box::new(self.second_look(incumbent.clone())))
@@ -289,7 +286,7 @@ impl JointQuadratic {
 
     /// Whether a descent from where the restart stood led to something better.
     fn improves(&self, solution: &Solution) -> bool {
-        let before = self.population.incumbent.as_ref().filter(|_| self.finishes > 0);
+        let before = self.population.incumbent.as_ref().filter(|_| self.finished);
         solution.answer.settled && before.is_some_and(|before| solution.compare(before).is_lt())
     }
 
@@ -300,7 +297,7 @@ impl JointQuadratic {
         // A descent cannot do with a follower that has several basins, but may go on in a better one.
         self.descends &= !moved;
         self.hopes.several |= moved;
-        if moved && self.may_finish(FINISHES) {
+        if moved && self.may_finish() {
             return self.finish(run.spec, ANEW);
         }
         let generation = self.population.generation();
@@ -377,7 +374,7 @@ impl JointQuadratic {
         if self.descends && self.descents < self.restarts + FIRST_DESCENTS {
             self.descents += 1;
             self.descending = true;
-            self.finishes = 0;
+            self.finished = false;
             self.hopes.borders = 0;
             self.phase = descent(self.descent_budget, run.spec, run.streams, self.descents);
             return;
@@ -392,7 +389,7 @@ impl JointQuadratic {
         let size = self.size as f64 * (1.0 + self.config.jq.growth * before as f64).min(LARGEST);
         self.restarts += 1;
         self.descending = false;
-        self.finishes = 0;
+        self.finished = false;
         self.hopes.borders = 0;
         self.population = Population::new(&Start {
             spec: run.spec,
@@ -408,11 +405,11 @@ impl JointQuadratic {
         self.phase = Phase::Search;
     }
 
-    /// Whether the incumbent is a fair start for one more of so many descents in this restart.
-    fn may_finish(&self, most: usize) -> bool {
+    /// Whether a descent may go on from the incumbent: once in a restart, from a solved follower.
+    fn may_finish(&self) -> bool {
         let settled = self.population.incumbent.as_ref().is_some_and(|s| s.answer.settled && !s.upper.is_failed());
         let wanted = self.config.jq.finish.is_on() && self.descent_budget > 0;
-        settled && wanted && self.finishes < most && !self.ties.is_leaning() && !self.ties.just
+        settled && wanted && !self.finished && !self.ties.is_leaning() && !self.ties.just
     }
 
     /// Whether the worst of several answers counts: a descent sees one of them only, and what was not
@@ -426,7 +423,7 @@ impl JointQuadratic {
         let Some(Solution { x, answer, .. }) = &self.population.incumbent else { return };
         let start = [&x[..], &answer.y[..]].concat();
         let budget = self.descent_budget / 2;
-        self.finishes += 1;
+        self.finished = true;
         self.judged = false;
         self.phase = Phase::Descend(Box::new(Descent::near(spec, &start, size.min(1.0), budget)));
     }
@@ -507,7 +504,7 @@ impl Scheme for JointQuadratic {
     fn close(&mut self, run: &mut RunView<'_>) -> Outlook {
         if let Phase::Descend(descent) = &self.phase {
             let reached = self.descended(descent, run.spec).filter(|s| !s.upper.is_failed());
-            let incumbent = self.population.incumbent.as_ref().filter(|s| self.finishes > 0 && s.answer.settled);
+            let incumbent = self.population.incumbent.as_ref().filter(|s| self.finished && s.answer.settled);
             let unchecked = reached.iter().chain(incumbent).filter(|_| !self.is_wary() || self.elite.is_none());
             let best = self.elite.iter().chain(unchecked).min_by(|a, b| a.compare(b));
             *run.elite = best.map(Solution::as_solved);

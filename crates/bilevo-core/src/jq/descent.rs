@@ -39,11 +39,15 @@ const LONG: f64 = 3.0;
 /// Radius of the first follower's search.
 const FIRST_RADIUS: f64 = 0.1;
 /// Smallest tolerance of a follower's answer.
-const FINEST: f64 = 3e-5;
+const FINEST: f64 = 1e-5;
 /// Tolerance of the answer at which the descent ends.
 const POLISHED: f64 = 1e-7;
 /// Lower evaluations of the first follower, and of the others.
 const EFFORT: (usize, usize) = (100, 30);
+
+/// Steps that are short, and how many of them in a row may lack an answer.
+const SHORT: f64 = 1e-3;
+const LOST: usize = 3;
 
 /// What the answers to a batch are for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -72,6 +76,8 @@ pub struct Descent {
     phase: Phase,
     /// Points to be evaluated next, in the unit box.
     wanted: Vec<f64>,
+    /// Short steps in a row whose follower was not solved.
+    astray: usize,
 }
 
 /// The best point found.
@@ -132,6 +138,7 @@ impl Descent {
             follower,
             phase: Phase::Follow(Proposal::first(x, y)),
             wanted,
+            astray: 0,
         }
     }
 
@@ -142,7 +149,13 @@ impl Descent {
 
     /// Whether it came to its end within its evaluations.
     pub fn converged(&self) -> bool {
-        self.finished() && self.spent < self.budget
+        self.finished() && self.spent < self.budget && !self.is_lost()
+    }
+
+    /// Whether its models say nothing about the follower: early on, answers to decisions close by are
+    /// not found again and again. Late ones may fail for want of digits.
+    fn is_lost(&self) -> bool {
+        self.astray >= LOST && self.spent < self.budget / 4
     }
 
     /// Ends the follower's search with what it has, because no lower evaluation is left.
@@ -272,6 +285,11 @@ impl Descent {
     fn judge(&mut self, proposal: Proposal, row: &[f64]) {
         let better = self.leader.judge(&proposal, self.answer(), row);
         if self.leader.answers.is_empty() {
+            return;
+        }
+        let astray = !self.follower.settled && proposal.length < SHORT;
+        self.astray = if astray { self.astray + 1 } else { 0 };
+        if self.is_lost() {
             return;
         }
         if better { self.propose() } else { self.settle_or_go_on(proposal.length) }

@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 
 /// First trust radius.
 const RADIUS: f64 = 0.4;
-/// First distance of the points along each variable.
+/// First distance of the points along each variable, and that of a second round of them.
 const SPREAD: f64 = 0.2;
+const SPREAD_ANEW: f64 = 1e-3;
 /// Steps and radii below this end the descent.
 const STILL: f64 = 5e-6;
 
@@ -59,6 +60,8 @@ pub(super) struct Leader {
     spread: f64,
     /// Variables along which a first point was asked for.
     seen: usize,
+    /// Whether there was a second round of them.
+    renewed: bool,
     sign: f64,
     failures: usize,
 }
@@ -75,6 +78,7 @@ impl Leader {
             radius: size * RADIUS,
             spread: size * SPREAD,
             seen: 0,
+            renewed: false,
             sign: 1.0,
             failures: 0,
         }
@@ -114,11 +118,7 @@ impl Leader {
         let mut response = Response::new(&joint, &lower, answers, constraints, multipliers);
         let mut along = Slice::new(&along, &[]);
         let (x, promise) = if self.seen < m {
-            let mut x = base[..m].to_vec();
-            let v = &mut x[self.seen];
-            *v += if *v > 0.5 { -self.spread } else { self.spread };
-            self.seen += 1;
-            (x, None)
+            (self.along_variable(&base[..m]), None)
         } else if self.score < 0.0 {
             self.step(&mut along, &base[..m], &row)?
         } else {
@@ -136,6 +136,15 @@ impl Leader {
         Some(Proposal { x, y, length: step::norm(&from_base), promise, predicted })
     }
 
+    /// A point along the next variable.
+    fn along_variable(&mut self, x: &[f64]) -> Vec<f64> {
+        let mut x = x.to_vec();
+        let v = &mut x[self.seen];
+        *v += if *v > 0.5 { -self.spread } else { self.spread };
+        self.seen += 1;
+        x
+    }
+
     /// The minimiser of a model and the decrease it promises, or a point that teaches more about it.
     fn step<L: Landscape>(&mut self, model: &mut L, x: &[f64], row: &[f64]) -> Option<(Vec<f64>, Option<f64>)> {
         let m = x.len();
@@ -146,8 +155,15 @@ impl Leader {
         let length = step.length();
         let doubt = step::doubt(model, &step);
         let size = doubt.size.min(10.0 * self.radius);
-        if length + size < STILL || self.radius < STILL || self.failures > 4 + 3 * m {
-            return None;
+        let still = length + size < STILL;
+        if still || self.radius < STILL || self.failures > 4 + 3 * m {
+            if still || self.renewed {
+                return None;
+            }
+            // Steps that fail though the minimiser is in doubt: the points lie badly.
+            (self.renewed, self.seen, self.failures) = (true, 0, 0);
+            (self.spread, self.radius) = (SPREAD_ANEW, 2.0 * SPREAD_ANEW);
+            return Some((self.along_variable(x), None));
         }
         let target: Vec<f64> = x.iter().zip(&step.z).map(|(x, s)| (x + s).clamp(0.0, 1.0)).collect();
         if length < GEOMETRY * size.min(self.radius) || length < 0.5 * STILL {
