@@ -27,8 +27,10 @@ mod process;
 pub(crate) mod quadratic;
 mod recheck;
 mod response;
+mod restarts;
 mod rivals;
 mod scan;
+mod scheme;
 mod searches;
 mod solution;
 mod step;
@@ -36,20 +38,17 @@ mod ties;
 mod tiles;
 mod words;
 
-use crate::batch::{Answers, Batch};
 use crate::candidate::Solved;
-use crate::config::{Config, PositionKind};
-use crate::engine::{Outlook, Readings, RunView, Scheme, SchemeFacts, SchemeSetup};
+use crate::config::Config;
+use crate::engine::{RunView, SchemeFacts, SchemeSetup};
 use crate::problem::{Level, Outcome, ProblemSpec};
-use crate::record::{StopReason, Verification};
-use crate::rng::{Purpose, Streams};
 use border::Border;
 use descent::{Descent, Incumbent};
 use follower::Answer;
 use hopes::Hopes;
 use population::{Origin, Population, Start, World};
 use recheck::Recheck;
-use searches::{Knowledge, Wanted, answer};
+use searches::{Knowledge, Wanted};
 use serde::{Deserialize, Serialize};
 use solution::Solution;
 use ties::Ties;
@@ -57,19 +56,8 @@ use ties::Ties;
 /// Relative difference of F within which two restarts agree.
 const AGREEMENT: f64 = 1e-3;
 
-/// Descents before the first population, as long as they come to their end.
-const FIRST_DESCENTS: u64 = 2;
-
-/// Variables of both levels up to which a descent has as many evaluations for each, and up to which there
-/// are descents. Their models cost the cube of the variables: 0.9 ms an evaluation at 20+20, as much as a
-/// population's at 40+40, where a descent's cost 12 ms.
-const DESCENT_DIM: (usize, usize) = (5, 40);
-
 /// Size of a descent that goes on with another answer, relative to that of the first one.
 const ANEW: f64 = 0.25;
-
-/// Size of a population relative to the first one, at most.
-const LARGEST: f64 = 2.0;
 
 /// Where a restart stands.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -139,8 +127,8 @@ impl JointQuadratic {
             origin: Origin::Anywhere,
             accuracy: 0.0,
         };
-        let budget = descent_budget(config, spec);
-        let phase = if budget > 0 { descent(budget, spec, streams, 1) } else { Phase::Search };
+        let budget = restarts::descent_budget(config, spec);
+        let phase = if budget > 0 { restarts::descent(budget, spec, streams, 1) } else { Phase::Search };
         JointQuadratic {
             knowledge: Knowledge::new(spec, population::EFFORT.0),
             population: Population::new(&start),
@@ -327,107 +315,6 @@ impl JointQuadratic {
             .under(self.config.position.kind)
     }
 
-    /// Compares the incumbent of a restart with the elite and goes on or ends.
-    fn conclude(&mut self, run: &mut RunView<'_>) {
-        let Some(incumbent) = self.population.incumbent.take() else { return self.restart(run) };
-        let (all, populations) = self.agreeing;
-        let population = usize::from(!self.descending);
-        let disagrees = self.elite.as_ref().is_some_and(|elite| !incumbent.agrees(elite, AGREEMENT));
-        // Descents that end elsewhere end at the nearest of several optima.
-        self.descends &= !(self.descending && disagrees);
-        self.agreeing = match &self.elite {
-            Some(elite) if incumbent.agrees(elite, AGREEMENT) => (all + 1, populations + population),
-            Some(elite) if incumbent.compare(elite).is_ge() => self.agreeing,
-            // What the restarts agreed on has led to it.
-            _ if self.hopes.lifts => self.agreeing,
-            _ => (1, population),
-        };
-        self.hopes.lifts = false;
-        if self.elite.as_ref().is_none_or(|elite| incumbent.compare(elite).is_le()) {
-            self.ties.note_elite(self.elite.as_ref().is_none_or(|elite| !incumbent.agrees(elite, AGREEMENT)));
-            self.elite = Some(incumbent);
-        }
-        self.go_on(run);
-    }
-
-    /// Another restart, a search for ties, or the end.
-    fn go_on(&mut self, run: &mut RunView<'_>) {
-        let (all, populations) = self.agreeing;
-        let agreed = self.config.jq.effort.agreement().is_some_and(|(a, p)| all >= a && populations >= p);
-        let likely = self.ties_are_likely(run.spec);
-        if agreed && self.looks(likely) {
-            return;
-        }
-        if self.ties.are_due(&self.config, self.restarts, agreed, likely) {
-            self.lean(run);
-        } else if !agreed {
-            self.restart(run);
-        }
-    }
-
-    /// The next restart. Where descents come to their end they are the cheaper kind, but end at the
-    /// nearest optimum: after the first two they alternate with populations. Where they do not, end at
-    /// another value or meet a follower with several basins, only populations follow.
-    fn restart(&mut self, run: &RunView<'_>) {
-        self.ties.just = false;
-        self.hopes.lifts = false;
-        if self.descends && self.descents < self.restarts + FIRST_DESCENTS {
-            self.descents += 1;
-            self.descending = true;
-            self.finished = false;
-            self.hopes.borders = 0;
-            self.phase = descent(self.descent_budget, run.spec, run.streams, self.descents);
-            return;
-        }
-        self.restart_at(run, Origin::Anywhere, 0.0);
-    }
-
-    /// A population.
-    fn restart_at(&mut self, run: &RunView<'_>, origin: Origin<'_>, accuracy: f64) {
-        // Where a population did not end the run, a larger one may.
-        let before = if self.ties.is_leaning() { 0 } else { self.restarts - self.ties.populations() };
-        let size = self.size as f64 * (1.0 + self.config.jq.growth * before as f64).min(LARGEST);
-        self.restarts += 1;
-        self.descending = false;
-        self.finished = false;
-        self.hopes.borders = 0;
-        self.population = Population::new(&Start {
-            spec: run.spec,
-            config: &self.config,
-            size: libm::round(size) as usize,
-            streams: run.streams,
-            restart: self.restarts,
-            generation: self.population.generation() + 1,
-            origin,
-            accuracy,
-        });
-        self.knowledge.effort = population::EFFORT.0;
-        self.phase = Phase::Search;
-    }
-
-    /// Whether a descent may go on from the incumbent: once in a restart, from a solved follower.
-    fn may_finish(&self) -> bool {
-        let settled = self.population.incumbent.as_ref().is_some_and(|s| s.answer.settled && !s.upper.is_failed());
-        let wanted = self.config.jq.finish.is_on() && self.descent_budget > 0;
-        settled && wanted && !self.finished && !self.ties.is_leaning() && !self.ties.just
-    }
-
-    /// Whether the worst of several answers counts: a descent sees one of them only, and what was not
-    /// rechecked is not to be believed.
-    fn is_wary(&self) -> bool {
-        self.config.position.kind == PositionKind::Pessimistic && self.hopes.several
-    }
-
-    /// A descent from the incumbent, its first steps `size` times as long as usual.
-    fn finish(&mut self, spec: &ProblemSpec, size: f64) {
-        let Some(Solution { x, answer, .. }) = &self.population.incumbent else { return };
-        let start = [&x[..], &answer.y[..]].concat();
-        let budget = self.descent_budget / 2;
-        self.finished = true;
-        self.judged = false;
-        self.phase = Phase::Descend(Box::new(Descent::near(spec, &start, size.min(1.0), budget)));
-    }
-
     /// The best solution: the rechecked elite, or the present incumbent if that is better. Where the
     /// follower has several basins, only a recheck can tell.
     fn best(&self) -> Option<Solved> {
@@ -443,20 +330,6 @@ impl JointQuadratic {
     }
 }
 
-/// Evaluations of a descent: where there are more variables, it takes more for each of them.
-fn descent_budget(config: &Config, spec: &ProblemSpec) -> u64 {
-    let dim = spec.dim();
-    if dim > DESCENT_DIM.1 { 0 } else { (config.jq.descent * dim * dim.max(DESCENT_DIM.0) / DESCENT_DIM.0) as u64 }
-}
-
-/// A descent from a random point.
-fn descent(budget: u64, spec: &ProblemSpec, streams: Streams, number: u64) -> Phase {
-    let mut stream = streams.open(Purpose::Start, 0, number);
-    let mut uniform = |&(low, high): &(f64, f64)| low + (high - low) * stream.uniform();
-    let start: Vec<f64> = spec.upper.bounds.iter().chain(&spec.lower.bounds).map(&mut uniform).collect();
-    Phase::Descend(Box::new(Descent::new(spec, &start, budget)))
-}
-
 /// The surroundings of a population.
 fn world<'a>(config: &'a Config, knowledge: &'a mut Knowledge, run: &'a mut RunView<'_>) -> World<'a> {
     World {
@@ -467,93 +340,5 @@ fn world<'a>(config: &'a Config, knowledge: &'a mut Knowledge, run: &'a mut RunV
         lower_budget_is_spent: run.lower_budget_is_spent,
         knowledge,
         searches: run.searches,
-    }
-}
-
-impl Scheme for JointQuadratic {
-    fn open(&mut self, run: &mut RunView<'_>) {
-        self.advance(true, run);
-    }
-
-    fn tell(&mut self, batch: &Batch, answers: Answers<'_>, run: &mut RunView<'_>) {
-        let wanted = std::mem::take(&mut self.wanted);
-        match &mut self.phase {
-            Phase::Descend(descent) => {
-                descent.tell(answers);
-                self.judged = batch.level() == Level::Upper;
-                if batch.level() == Level::Lower {
-                    for i in 0..batch.len() {
-                        let told = answer(batch.y(i).to_vec(), &answers, i);
-                        self.knowledge.note(self.population.model(), batch.x(i), &told);
-                    }
-                }
-            }
-            Phase::Search => {
-                let mut world = world(&self.config, &mut self.knowledge, run);
-                self.population.tell(&mut world, &wanted, &answers);
-            }
-            Phase::Recheck(check) | Phase::CrossCheck(check) | Phase::LastLook(check) => {
-                check.tell(run.spec, &mut self.knowledge, &wanted, &answers);
-            }
-            Phase::Border(border) => border.tell(run.spec, &wanted, &answers),
-            Phase::Finished => {}
-        }
-        self.advance(false, run);
-    }
-
-    fn close(&mut self, run: &mut RunView<'_>) -> Outlook {
-        if let Phase::Descend(descent) = &self.phase {
-            let reached = self.descended(descent, run.spec).filter(|s| !s.upper.is_failed());
-            let incumbent = self.population.incumbent.as_ref().filter(|s| self.finished && s.answer.settled);
-            let unchecked = reached.iter().chain(incumbent).filter(|_| !self.is_wary() || self.elite.is_none());
-            let best = self.elite.iter().chain(unchecked).min_by(|a, b| a.compare(b));
-            *run.elite = best.map(Solution::as_solved);
-            return Outlook { best: None, all_failed: best.is_none(), stop: None };
-        }
-        *run.elite = self.best();
-        let checked = !self.ties.is_leaning() && (!self.is_wary() || self.elite.is_none());
-        let latest = self.population.latest.as_ref().filter(|_| checked);
-        Outlook {
-            best: latest.map(Solution::as_solved),
-            all_failed: matches!(self.phase, Phase::Search) && self.population.fruitless,
-            stop: matches!(self.phase, Phase::Finished).then_some(StopReason::Agreed),
-        }
-    }
-
-    fn is_refining(&self) -> bool {
-        matches!(self.phase, Phase::Recheck(_) | Phase::CrossCheck(_) | Phase::LastLook(_))
-            || self.population.is_verifying()
-    }
-
-    fn restarts(&self) -> bool {
-        true
-    }
-
-    fn training_due(&self) -> bool {
-        self.population.allocator.training_due()
-    }
-
-    fn train(&mut self, generation: u64) {
-        self.population.allocator.train(generation);
-    }
-
-    fn model_summary(&self) -> crate::record::ModelSummary {
-        self.population.allocator.model_summary()
-    }
-
-    fn verification(&self, solution: &Solved) -> Option<Verification> {
-        let rechecked = self.is_elite(solution);
-        Some(Verification {
-            settled: solution.converged,
-            rechecked,
-            agreeing: if rechecked { self.agreeing.0 as u64 } else { 0 },
-            restarts: self.restarts + self.descents,
-            rechecks: self.rechecks.0,
-            corrected: self.rechecks.1,
-        })
-    }
-
-    fn readings(&self) -> Readings {
-        self.population.readings()
     }
 }
