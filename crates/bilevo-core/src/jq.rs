@@ -48,6 +48,7 @@ use follower::Answer;
 use hopes::Hopes;
 use population::{Origin, Population, Start, World};
 use recheck::Recheck;
+use restarts::NearEnds;
 use searches::{Knowledge, Wanted};
 use serde::{Deserialize, Serialize};
 use solution::Solution;
@@ -107,6 +108,7 @@ pub struct JointQuadratic {
     ties: Ties,
     /// Whether a descent went on from where the present restart stood.
     finished: bool,
+    near_ends: NearEnds,
     /// Decisions that would pay with another answer.
     hopes: Hopes,
 }
@@ -147,6 +149,7 @@ impl JointQuadratic {
             judged: false,
             ties: Ties::default(),
             finished: false,
+            near_ends: NearEnds::ToCome,
             hopes: Hopes::default(),
         }
     }
@@ -238,6 +241,7 @@ impl JointQuadratic {
                         _ => Phase::Search,
                     };
                 }
+                _ if self.near_ends == NearEnds::UnderWay => self.go_on(run),
                 reached => {
                     self.descends = false;
                     self.restart(run);

@@ -121,6 +121,11 @@ pub trait Scheme {
         false
     }
 
+    /// The best solution whose follower was looked at again, if the scheme does so.
+    fn rechecked(&self) -> Option<Solved> {
+        None
+    }
+
     /// Whether it restarts by itself when it makes no progress, and decides when that is enough.
     fn restarts(&self) -> bool {
         false

@@ -1,5 +1,6 @@
 //! Restarts: which kind comes next, from where, and when a run has had enough of them.
 
+use super::config::Effort;
 use super::descent::Descent;
 use super::population::{self, Origin, Population, Start};
 use super::solution::Solution;
@@ -7,7 +8,8 @@ use super::{AGREEMENT, JointQuadratic, Phase};
 use crate::config::{Config, PositionKind};
 use crate::engine::RunView;
 use crate::problem::ProblemSpec;
-use crate::rng::{Purpose, Streams};
+use crate::rng::{Purpose, Stream, Streams};
+use serde::{Deserialize, Serialize};
 
 /// Descents before the first population, as long as they come to their end.
 const FIRST_DESCENTS: u64 = 2;
@@ -19,6 +21,21 @@ pub(super) const DESCENT_DIM: (usize, usize) = (5, 40);
 
 /// Size of a population relative to the first one, at most.
 const LARGEST: f64 = 2.0;
+
+/// Distance of a start from the lower ends of the leader's box, as a share of it, and
+/// the size of the first steps relative to that distance.
+const NEAR_END: (f64, f64) = (1e-3, 3e-2);
+const NEAR_END_SIZE: f64 = 5.0;
+
+/// The descent from near the lower ends of the leader's box, before a run ends. Where a box is far too
+/// wide, as that of a price may be, the follower does not respond to nearly all of it, and restarts agree on
+/// what they find there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum NearEnds {
+    ToCome,
+    UnderWay,
+    Made,
+}
 
 impl JointQuadratic {
     /// Compares the incumbent of a restart with the elite and goes on or ends.
@@ -48,6 +65,12 @@ impl JointQuadratic {
     pub(super) fn go_on(&mut self, run: &mut RunView<'_>) {
         let (all, populations) = self.agreeing;
         let agreed = self.config.jq.effort.agreement().is_some_and(|(a, p)| all >= a && populations >= p);
+        if self.near_ends == NearEnds::UnderWay {
+            self.near_ends = NearEnds::Made;
+        }
+        if agreed && self.descends_near_ends(run) {
+            return;
+        }
         let likely = self.ties_are_likely(run.spec);
         if agreed && self.looks(likely) {
             return;
@@ -66,14 +89,31 @@ impl JointQuadratic {
         self.ties.just = false;
         self.hopes.lifts = false;
         if self.descends && self.descents < self.restarts + FIRST_DESCENTS {
-            self.descents += 1;
-            self.descending = true;
-            self.finished = false;
-            self.hopes.borders = 0;
+            self.begin_descent();
             self.phase = descent(self.descent_budget, run.spec, run.streams, self.descents);
             return;
         }
         self.restart_at(run, Origin::Anywhere, 0.0);
+    }
+
+    fn begin_descent(&mut self) {
+        self.descents += 1;
+        self.descending = true;
+        self.finished = false;
+        self.hopes.borders = 0;
+    }
+
+    /// Begins the descent from near the ends of the box, if it is still to come.
+    fn descends_near_ends(&mut self, run: &RunView<'_>) -> bool {
+        let wanted = self.descent_budget > 0 && self.config.jq.effort != Effort::Quick;
+        let begins = wanted && self.near_ends == NearEnds::ToCome;
+        if begins {
+            self.near_ends = NearEnds::UnderWay;
+            (self.ties.just, self.hopes.lifts) = (false, false);
+            self.begin_descent();
+            self.phase = descent_near_ends(self.descent_budget, run.spec, run.streams, self.descents);
+        }
+        begins
     }
 
     /// A population.
@@ -131,8 +171,22 @@ pub(super) fn descent_budget(config: &Config, spec: &ProblemSpec) -> u64 {
 
 /// A descent from a random point.
 pub(super) fn descent(budget: u64, spec: &ProblemSpec, streams: Streams, number: u64) -> Phase {
-    let mut stream = streams.open(Purpose::Start, 0, number);
-    let mut uniform = |&(low, high): &(f64, f64)| low + (high - low) * stream.uniform();
-    let start: Vec<f64> = spec.upper.bounds.iter().chain(&spec.lower.bounds).map(&mut uniform).collect();
+    let start = anywhere(spec, &mut streams.open(Purpose::Start, 0, number));
     Phase::Descend(Box::new(Descent::new(spec, &start, budget)))
+}
+
+/// A descent from near the lower ends of the leader's box, with steps to match.
+fn descent_near_ends(budget: u64, spec: &ProblemSpec, streams: Streams, number: u64) -> Phase {
+    let mut stream = streams.open(Purpose::Start, 0, number);
+    let mut start = anywhere(spec, &mut stream);
+    let share = NEAR_END.0 * libm::pow(NEAR_END.1 / NEAR_END.0, stream.uniform());
+    for (x, (low, high)) in start.iter_mut().zip(&spec.upper.bounds) {
+        *x = low + (high - low) * share;
+    }
+    Phase::Descend(Box::new(Descent::near(spec, &start, NEAR_END_SIZE * share, budget)))
+}
+
+fn anywhere(spec: &ProblemSpec, stream: &mut Stream) -> Vec<f64> {
+    let uniform = |&(low, high): &(f64, f64)| low + (high - low) * stream.uniform();
+    spec.upper.bounds.iter().chain(&spec.lower.bounds).map(uniform).collect()
 }

@@ -1,5 +1,6 @@
 //! The method as a citizen of the engine.
 
+use super::follower::FEASIBLE;
 use super::searches::answer;
 use super::solution::Solution;
 use super::{JointQuadratic, Phase, world};
@@ -62,6 +63,11 @@ impl Scheme for JointQuadratic {
     fn is_refining(&self) -> bool {
         matches!(self.phase, Phase::Recheck(_) | Phase::CrossCheck(_) | Phase::LastLook(_))
             || self.population.is_verifying()
+    }
+
+    fn rechecked(&self) -> Option<Solved> {
+        let feasible = |s: &&Solution| s.upper.violation <= FEASIBLE && s.answer.outcome.violation <= FEASIBLE;
+        self.elite.as_ref().filter(feasible).map(Solution::as_solved)
     }
 
     fn restarts(&self) -> bool {
