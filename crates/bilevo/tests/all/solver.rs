@@ -180,3 +180,41 @@ fn a_file_that_names_a_program_is_a_source() {
     assert_eq!((result.upper_value, result.evaluations.failed_lower), (Some(1.0), 0));
     assert!(!result.id.problem_hash.is_empty());
 }
+
+/// The follower emits 6 - t under a tax t and nothing beyond t = 6, which is a thirtieth of the leader's box;
+/// F = (6 - t)²/2 - t (6 - t)/5 is least at t = 36/7.
+#[test]
+fn a_box_that_is_far_too_wide_does_not_hide_the_optimum() {
+    let tax = Functions::new(
+        "tax",
+        vec![(0.0, 200.0)],
+        vec![(0.0, 20.0)],
+        |t, e| 0.5 * e[0] * e[0] - 0.2 * t[0] * e[0],
+        |t, e| 0.5 * e[0] * e[0] - (6.0 - t[0]) * e[0],
+    );
+    for seed in 1..=3 {
+        let result = Solver::new(&tax).seed(seed).run().unwrap();
+        assert!((result.x.unwrap()[0] - 36.0 / 7.0).abs() < 1e-2, "seed {seed}");
+    }
+}
+
+/// Where the price is above 12 nothing is bought. A leader that is believed when it trusts in more than the
+/// follower buys gets far more than the 14.4 it can get.
+#[test]
+fn when_the_budget_ends_a_run_it_returns_what_was_looked_at_again() {
+    let price = Functions::new(
+        "price",
+        vec![(0.0, 1000.0)],
+        vec![(0.0, 1000.0)],
+        |p, q| p[0] * q[0] - 0.5 * q[0] * q[0],
+        |p, q| q[0] * q[0] - (12.0 - p[0]) * q[0],
+    );
+    let price = price.maximize_upper().upper_constraint(|_, q| q[0] - 2.5);
+    for seed in 1..=6 {
+        let result = Solver::new(&price).seed(seed).set("jq.effort", "budget").run().unwrap();
+        assert!(result.upper_value.unwrap() < 14.41 && result.verification.unwrap().rechecked, "seed {seed}");
+        assert!(result.warnings.is_empty(), "{:?}", result.warnings);
+        let short = Solver::new(&price).seed(seed).max_upper_evals(3).run().unwrap();
+        assert!(!short.warnings.is_empty() || short.verification.unwrap().rechecked, "seed {seed}");
+    }
+}
