@@ -111,33 +111,11 @@ pub struct RunResult {
     pub save_error: Option<String>,
 }
 
-/// Violation from which on a solution is no solution.
-const INFEASIBLE: f64 = 1e-4;
-
-/// What to say of an answer that nobody looked at again, though no target ended the run, or whose search
-/// had not come to its end.
-fn unsettled(verification: &Verification, stop: Status) -> Option<String> {
-    let words = match verification {
-        Verification { rechecked: true, .. } => return None,
-        Verification { settled: false, .. } => "the search for the follower's answer had not come to its end",
-        _ if matches!(stop, Status::Finished(StopReason::UpperBudget | StopReason::LowerBudget)) => {
-            "the budget was used up before the follower's answer was looked at again"
-        }
-        _ => return None,
-    };
-    Some(format!("{words}\nhint: check it with an audit, or give the run a larger budget"))
-}
-
-/// What to say of a solution that violates constraints.
-fn infeasible(upper: f64, lower: f64) -> Option<String> {
-    let (level, violation) = if lower > upper { ("follower", lower) } else { ("leader", upper) };
-    (violation > INFEASIBLE).then(|| {
-        format!(
-            "the {level}'s constraints are violated by {violation:.1e}\n\
-             hint: no better point was found; look for constraints that exclude each other with `bilevo check`, or \
-             give the run a larger budget"
-        )
-    })
+/// What to say of an answer whose search had not come to its end and that nobody looked at again.
+fn unsettled(verification: &Verification) -> Option<String> {
+    let words = "the search for the follower's answer had not come to its end\n\
+                 hint: check it with an audit, or give the run a larger budget";
+    (!verification.settled && !verification.rechecked).then(|| words.into())
 }
 
 /// Evaluations, with their total.
@@ -162,8 +140,6 @@ impl RunResult {
             None => (None, None, None),
         };
         let value = |index: usize| values.map(|values| values[index]);
-        let warnings = summary.verification.iter().filter_map(|v| unsettled(v, stop));
-        let warnings = warnings.chain(values.and_then(|[_, _, upper, lower]| infeasible(upper, lower))).collect();
         RunResult {
             id,
             x,
@@ -186,7 +162,7 @@ impl RunResult {
             times,
             audit: None,
             notice: None,
-            warnings,
+            warnings: summary.verification.iter().filter_map(unsettled).collect(),
             save_error: None,
         }
     }

