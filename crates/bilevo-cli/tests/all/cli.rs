@@ -141,8 +141,9 @@ fn effort_decides_when_a_run_ends_and_the_answer_tells_how_it_was_verified() {
     let (quick, normal) = (run("quick"), run("normal"));
     let of = |result: &serde_json::Value, key: &str| result["verification"][key].as_u64().unwrap();
     assert_eq!((&quick["stop"], &normal["stop"]), (&"agreed".into(), &"agreed".into()));
-    assert_eq!((of(&quick, "agreeing"), of(&normal, "agreeing")), (2, 3));
-    assert!(of(&normal, "restarts") >= 3 && of(&normal, "rechecks") >= 3);
+    // Three agree, and then the descent that begins near the ends of the box.
+    assert_eq!((of(&quick, "agreeing"), of(&normal, "agreeing")), (2, 4));
+    assert!(of(&normal, "restarts") >= 4 && of(&normal, "rechecks") >= 4);
     assert_eq!(normal["verification"]["rechecked"], true);
     let text = bilevo(&["solve", "smd1", "--target", "off", "--effort", "quick"]);
     assert!(stdout(&text).contains("searched for again without the model; 2 of 2 restarts agree"), "{}", stdout(&text));
