@@ -33,7 +33,7 @@ cargo xtask wheel                     the Python package: a wheel, and an sdist 
 cargo xtask package                   proves that crates, wheel, sdist and guide can be published
 cargo xtask generate [--check]        the pages of the guide that are made from the code
 cargo xtask tables [WORD]...          the tables of the guide's page on the default method, measured again
-                                      (an hour), or only those whose command has such a word
+                                      (minutes), or only those whose command has such a word
 cargo xtask mutants [ARGUMENT]...     which faults in the search the tests find (hours; --shard 0/12 for a part)
 
 With CI set in the environment `test` installs what is missing and leaves nothing out.

@@ -17,7 +17,7 @@ pub(crate) fn run(words: &[&str]) -> Result<bool, String> {
         let before = ["run", "--release", "--quiet", "--locked", "--package", "bilevo-bench", "--bin", "ert", "--"];
         let args: Vec<&str> = before.into_iter().chain(arguments.split(' ')).chain(["--markdown"]).collect();
         let printed = succeed(&mut cargo(&args))?.stdout;
-        // Read again: somebody may have written to the page during the hours this takes.
+        // Read again: somebody may have written to the page in the meantime.
         fs::write(&path, replaced(&read()?, arguments, &printed)).map_err(|e| format!("{PAGE}: {e}"))?;
     }
     Ok(true)

@@ -8,9 +8,10 @@
 //! come to their end at the same value, and populations (`population`), which a short descent finishes.
 //! At the end of each, the follower of its incumbent gets a second look without the joint model
 //! (`recheck`), and the elite is tested with the answer found; without both, runs end at decisions whose
-//! follower is not solved. Where that answer lies in another basin, a descent goes on from it. The run
-//! ends when several restarts agree, after searches for decisions that leave the follower indifferent
-//! (`ties`).
+//! follower is not solved. Where that answer lies in another basin, a descent goes on from it, or the best
+//! decision is searched for that the former answer allows (`border`). The run ends when several restarts
+//! agree (`restarts`), after a descent from near the ends of the box, a look at the follower's other minima
+//! (`hopes`) and searches for decisions that leave the follower indifferent (`ties`).
 
 mod archive;
 mod border;

@@ -13,6 +13,7 @@
 //!    and its doubt are within a tenth of the leader's step.
 //! 4. F is evaluated there. A base that is not improved may owe its value to an answer that was not
 //!    accurate enough: it is settled to the present tolerance and judged again.
+//! 5. Where steps fail though the minimiser is in doubt, one more point along each variable, close by.
 
 mod archive;
 mod follower;

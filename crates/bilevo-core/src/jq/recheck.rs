@@ -1,7 +1,7 @@
 //! An independent second look at the answer of a solution, without the joint model.
 //!
 //! 1. Known answers from elsewhere (rivals, the elite's answer): one evaluation each; then other values
-//!    of each variable in turn, and the best of them together.
+//!    of each variable in turn (`scan`), and the best of them together.
 //! 2. Searches over the whole box from random starts, coarse.
 //! 3. The best of these and the answer itself made exact (`Polish`). If that does not settle, a
 //!    local search by samples follows, repeated under a tenfold and a hundredfold penalty if it ends

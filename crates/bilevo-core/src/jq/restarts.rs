@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 const FIRST_DESCENTS: u64 = 2;
 
 /// Variables of both levels up to which a descent has as many evaluations for each, and up to which there
-/// are descents. Their models cost the cube of the variables: 0.9 ms an evaluation at 20+20, as much as a
-/// population's at 40+40, where a descent's cost 12 ms.
+/// are descents. Their models cost the cube of the variables: 1.3 ms an evaluation at 20+20, as much as a
+/// population's at 40+40, where a descent's cost 3 ms.
 pub(super) const DESCENT_DIM: (usize, usize) = (5, 40);
 
 /// Size of a population relative to the first one, at most.
