@@ -18,6 +18,7 @@ def plot_run(result: Result) -> Figure:
     history = result.history
     total = [generation.nfev_upper + generation.nfev_lower for generation in history]
     known = result.accuracy is not None
+    figure: Figure
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
     if known:
         upper = [generation.accuracy for generation in history]
@@ -39,4 +40,4 @@ def plot_run(result: Result) -> Figure:
     axes[1].set_ylabel("lower searches")
     axes[1].legend()
     figure.suptitle(f"{result.problem}: {result.method}, seed {result.seed}")
-    return figure  # type: ignore[no-any-return]
+    return figure

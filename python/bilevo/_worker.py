@@ -16,7 +16,7 @@ import time
 import traceback
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from ._errors import ProblemError
 from ._problem import BilevelProblem, Floats, Level
@@ -108,7 +108,8 @@ def pack(problem: BilevelProblem) -> bytes:
     try:
         import cloudpickle
 
-        return cast(bytes, cloudpickle.dumps(problem))
+        packed: bytes = cloudpickle.dumps(problem)
+        return packed
     except ModuleNotFoundError:
         pass
     except Exception as error:

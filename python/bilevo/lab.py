@@ -147,13 +147,14 @@ class Experiment:
         rows = self._with_traces()
         names = sorted({row["result"]["problem"] for row in rows}) if problem is None else [problem]
         _known(problem, rows)
+        figure: Figure
         figure, axes = plt.subplots(
             1, len(names), figsize=(1 + 3.6 * len(names), 3.4), squeeze=False, layout="constrained"
         )
         for name, axis in zip(names, axes[0]):
             _draw_convergence(axis, name, [row for row in rows if row["result"]["problem"] == name])
         axes[0][-1].legend()
-        return figure  # type: ignore[no-any-return]
+        return figure
 
     def plot_savings(self, reference: str) -> Figure:
         """Median evaluations of every method, as a share of the reference's (needs ``plot``)."""
@@ -163,6 +164,7 @@ class Experiment:
         methods = sorted({method for method, _ in medians})
         if reference not in methods:
             raise ProblemError(f"the store has no runs of {reference!r}\nhint: it has {', '.join(methods)}")
+        figure: Figure
         figure, axis = plt.subplots(figsize=(2 + 0.5 * len(problems) * len(methods), 3.4), layout="constrained")
         places = np.arange(len(problems))
         width = 0.8 / len(methods)
@@ -176,7 +178,7 @@ class Experiment:
         axis.set_xticks(places + 0.4 - width / 2, problems)
         axis.set_ylabel(f"evaluations / {reference}")
         axis.legend()
-        return figure  # type: ignore[no-any-return]
+        return figure
 
     def plot_model_accuracy(self) -> Figure:
         """How well the ranking model of each method with one orders candidates (needs ``plot``)."""
@@ -187,12 +189,13 @@ class Experiment:
                 groups.setdefault(result["method"], []).append(result["model_accuracy"])
         if not groups:
             raise ProblemError("no run of this store has a ranking model\nhint: methods called cr-... have one")
+        figure: Figure
         figure, axis = plt.subplots(figsize=(2 + 1.2 * len(groups), 3.4), layout="constrained")
         axis.boxplot(list(groups.values()))
         axis.set_xticks(range(1, len(groups) + 1), list(groups))
         axis.axhline(0.5, color="black", linewidth=0.8, linestyle=":")
         axis.set_ylabel("share of pairs ordered correctly")
-        return figure  # type: ignore[no-any-return]
+        return figure
 
     def _with_traces(self) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = json.loads(_native.lab_rows(os.fspath(self.path), True))

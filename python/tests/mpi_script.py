@@ -16,7 +16,8 @@ OUT = Path(sys.argv[1])
 
 def trips(x: Any, y: Any) -> Any:
     (OUT / f"process-{os.getpid()}").touch()
-    time.sleep(0.001)
+    while len(list(OUT.glob("process-*"))) < 2:
+        time.sleep(0.001)  # until the other one has its share too
     return (y[0] - 8 + x[0]) ** 2 + 0.1 * y[0]
 
 

@@ -74,7 +74,7 @@ def test_an_error_leaves_a_checkpoint_to_go_on_from(tmp_path: Path, counted: Any
 
 
 SCRIPT = """
-import sys, time, bilevo
+import pathlib, sys, time, bilevo
 def f(x, y):
     {body}
     return (y[0] - 8 + x[0]) ** 2
@@ -87,7 +87,7 @@ FUNCTIONS = "lambda x, y: x[0] * y[0], f, [(0, 10)], [(0, 10)]"
 
 PROGRAM = """
 name = "slow"
-command = ["{python}", "-c", "import time; input(); time.sleep(60)"]
+command = ["{python}", "-c", "import time; input(); open('evaluating', 'w').close(); time.sleep(3600)"]
 [upper]
 variables = {{ t = [0, 10] }}
 [lower]
@@ -100,15 +100,15 @@ variables = {{ y1 = [0, 10] }}
     ("problem", "body", "options"),
     [
         (FUNCTIONS, "pass", "budget=10**9, settings={'stop.upper_window': 10**9, 'lower.max_generations': 10**6}"),
-        (FUNCTIONS, "time.sleep(60)", "budget=10**6"),
-        (FUNCTIONS, "time.sleep(60)", "budget=10**6, workers=2"),
+        (FUNCTIONS, "pathlib.Path('evaluating').touch(); time.sleep(3600)", "budget=10**6"),
+        (FUNCTIONS, "pathlib.Path('evaluating').touch(); time.sleep(3600)", "budget=10**6, workers=2"),
         ("'smd1'", "pass", "budget=10**12, settings={'stop.target': 'off', 'stop.upper_window': 10**12}"),
         ("bilevo.problems.smd(1, 10, 10)", "pass", "budget=10**12, workers=2, "
          "settings={'stop.target': 'off', 'stop.upper_window': 10**12}"),
         ("'slow.toml'", "pass", "workers=1"),
     ],
 )
-def test_ctrl_c_works_within_a_second(tmp_path: Path, problem: str, body: str, options: str) -> None:
+def test_ctrl_c_works_at_any_moment(tmp_path: Path, problem: str, body: str, options: str) -> None:
     script = tmp_path / "script.py"
     path = tmp_path / "run.ckpt"
     (tmp_path / "slow.toml").write_text(PROGRAM.format(python=sys.executable))
@@ -116,14 +116,11 @@ def test_ctrl_c_works_within_a_second(tmp_path: Path, problem: str, body: str, o
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     process = subprocess.Popen([sys.executable, script], cwd=tmp_path, **pipes)
     assert process.stdout is not None and process.stdout.readline() == "ready\n"
-    while not path.exists():
+    hangs = "sleep" in body or "slow" in problem
+    while not (path.exists() and (not hangs or (tmp_path / "evaluating").exists())):
         assert process.poll() is None, process.communicate()[1]
         time.sleep(0.005)
-    time.sleep(0.2)
-    assert process.poll() is None, process.communicate()[1]
     process.send_signal(signal.SIGINT)
-    started = time.monotonic()
-    _, errors = process.communicate(timeout=30)
-    assert time.monotonic() - started < 1.0
+    _, errors = process.communicate(timeout=600)
     assert errors.rstrip().endswith("KeyboardInterrupt") and process.returncode == -signal.SIGINT
     assert path.exists()

@@ -53,8 +53,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 @pytest.fixture
 def client(cluster: Cluster) -> Iterator[Any]:
-    with distributed.Client(scheduler_file=str(cluster.file), timeout=60) as client:
-        client.wait_for_workers(2, timeout=60)
+    with distributed.Client(scheduler_file=str(cluster.file), timeout=600) as client:
+        client.wait_for_workers(2, timeout=600)
         yield client
 
 

@@ -36,8 +36,9 @@ cargo xtask tables [WORD]...          the tables of the guide's page on the defa
                                       (minutes), or only those whose command has such a word
 cargo xtask mutants [ARGUMENT]...     which faults in the search the tests find (hours; --shard 0/12 for a part)
 
-With CI set in the environment `test` installs what is missing and leaves nothing out.
-Otherwise an optional part that is absent (the browser) is named as not run.";
+`test` is the same everywhere: whatever pip can install goes into an environment of its own in target.
+Only what needs a package of the system (a browser, Octave, a C++ compiler, Python itself) may be absent, and
+is then named as not run. With CI set in the environment it is installed too.";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

@@ -13,6 +13,7 @@ const STAGES: [Stage; 3] = [
         Step { name: "links", about: "links in Markdown files lead somewhere", run: links_check },
         Step { name: "browser", about: "a browser for the test of the report", run: browser },
         Step { name: "octave", about: "Octave for the test of its example", run: octave },
+        Step { name: "cpp", about: "a C++ compiler for the test of its example", run: cpp },
     ]],
     &[
         &[
@@ -20,7 +21,10 @@ const STAGES: [Stage; 3] = [
             Step { name: "docs", about: "the reference builds without warnings", run: docs },
             Step { name: "build", about: "everything compiles", run: build },
         ],
-        &[Step { name: "packages", about: "what the tests of the Python package need", run: python::packages }],
+        &[
+            Step { name: "packages", about: "what the tests of the Python package need", run: python::packages },
+            Step { name: "types", about: "types of the Python package, with and without others", run: python::types },
+        ],
     ],
     &[
         &[
@@ -47,7 +51,8 @@ pub(crate) fn run(args: &[&str]) -> Result<bool, String> {
     Ok(stages::run(&STAGES, args))
 }
 
-/// Whether nothing may be left out and what is missing may be installed.
+/// Whether what only the system's packages have may be installed, and nothing may be left out. That is all
+/// that `CI` changes.
 pub(crate) fn on_ci() -> bool {
     std::env::var_os("CI").is_some_and(|v| !v.is_empty() && v != "false" && v != "0")
 }
@@ -96,25 +101,29 @@ const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 fn browser() -> Outcome {
     let named = std::env::var("BILEVO_BROWSER").ok();
-    let found = || named.as_deref().into_iter().chain(BROWSERS).find(|b| exists(b));
-    if found().is_none() && on_ci() {
-        install_packages(&["chromium"])?;
-    }
-    match found() {
-        Some(name) => passed(name),
-        None if on_ci() => Err("no Chromium could be installed\nhint: apt-get install -y chromium".into()),
-        None => Ok(Done::NotRun("no Chromium here: the test of the report in a browser is left out".into())),
-    }
+    let names: Vec<&str> = named.as_deref().into_iter().chain(BROWSERS).collect();
+    from_the_system("Chromium", &names, "chromium", "the test of the report in a browser")
 }
 
 fn octave() -> Outcome {
-    if !exists("octave-cli") && on_ci() {
-        install_packages(&["octave"])?;
+    from_the_system("Octave", &["octave-cli"], "octave", "the test of its example")
+}
+
+fn cpp() -> Outcome {
+    from_the_system("C++ compiler", &["g++"], "g++", "the test of its example")
+}
+
+/// A program that only the system's own packages have, under one of its names: the one thing that may be
+/// absent, and then what needs it is named as not run. With `CI` set it is installed.
+fn from_the_system(what: &str, names: &[&str], package: &str, needed_by: &str) -> Outcome {
+    let found = || names.iter().find(|name| exists(name));
+    if found().is_none() && on_ci() {
+        install_packages(&[package])?;
     }
-    match exists("octave-cli") {
-        true => passed(""),
-        false if on_ci() => Err("no Octave could be installed\nhint: apt-get install -y octave".into()),
-        false => Ok(Done::NotRun("no Octave here: the test of its example is left out".into())),
+    match found() {
+        Some(name) => passed(*name),
+        None if on_ci() => Err(format!("no {what} could be installed\nhint: apt-get install -y {package}")),
+        None => Ok(Done::NotRun(format!("no {what} here: {needed_by} is left out"))),
     }
 }
 
@@ -125,11 +134,7 @@ fn build() -> Outcome {
 }
 
 fn tests() -> Outcome {
-    let mut args = vec!["test", "--workspace", "--all-targets", "--locked", "--no-fail-fast"];
-    if on_ci() {
-        args.extend(["--", "--include-ignored"]);
-    }
-    counted(&succeed(&mut cargo(&args))?.stdout)
+    counted(&succeed(&mut cargo(&["test", "--workspace", "--all-targets", "--locked", "--no-fail-fast"]))?.stdout)
 }
 
 fn doctests() -> Outcome {
