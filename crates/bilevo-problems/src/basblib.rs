@@ -9,12 +9,7 @@ use crate::ProblemInfo;
 
 macro_rules! problem {
     ($name:literal, $dims:expr, $about:literal) => {
-        ProblemInfo::file(
-            concat!("basblib/", $name),
-            $dims,
-            include_str!(concat!("../basblib/", $name, ".toml")),
-            $about,
-        )
+        file_problem!("basblib", $name, $dims, $about)
     };
 }
 

@@ -1,4 +1,4 @@
-//! The best known values of BASBLib and of `examples/problems` against a search that knows nothing but
+//! The best known values of BASBLib, BOLIB and `examples/problems` against a search that knows nothing but
 //! the values: no leader's decision on a grid, answered by a follower that searches its whole box, is
 //! better.
 
@@ -19,8 +19,13 @@ fn evaluate(problem: &dyn BilevelProblem, level: Level, x: &[f64], y: &[f64]) ->
     (problem.spec().violation(level, &g), problem.spec().level(level).direction.flip(value))
 }
 
-/// Points of a regular grid over a box.
+/// Points of a regular grid over a box; drawn at random where a grid would be too coarse or too large.
 fn grid(spec: &LevelSpec, points: usize) -> Vec<Vec<f64>> {
+    if spec.dim() > 6 {
+        let mut stream = Streams::new(4).open(Purpose::Sample, 0, 0);
+        let mut draw = || spec.bounds.iter().map(|(low, high)| low + (high - low) * stream.uniform()).collect();
+        return (0..points).map(|_| draw()).collect();
+    }
     let per_side = (points as f64).powf(1.0 / spec.dim() as f64).round() as usize | 1;
     let mut all = vec![vec![]];
     for &(low, high) in &spec.bounds {
@@ -73,6 +78,19 @@ fn optimistic(problem: &dyn BilevelProblem, x: &[f64], answers: &[Vec<f64>], str
         .reduce(f64::min)
 }
 
+/// The one without an optimum.
+const INFEASIBLE: &str = "bolib/jointc1";
+
+/// Random steps get stuck in acute corners and on curved borders of these followers.
+const STUCK: [&str; 6] = [
+    "bolib/anetal2009",
+    "bolib/benayedblair1990a",
+    "bolib/floudaszlobec1998",
+    "bolib/ludebsinha2016e",
+    "bolib/niewangye2017ex61",
+    "bolib/outrata1993ex32",
+];
+
 /// A problem with its best known F, minimised, and a point where it is reached.
 struct Known {
     name: String,
@@ -93,9 +111,11 @@ impl Known {
     }
 }
 
-fn built_in() -> impl Iterator<Item = Known> {
-    let names = catalogue().map(|info| info.name).filter(|name| name.starts_with("basblib/"));
-    names.map(|name| Known::new(name, problem(name, None).unwrap(), optima(name, None).remove(0)))
+fn built_in(collection: &str) -> impl Iterator<Item = Known> {
+    let names = catalogue().map(|info| info.name).filter(move |name| name.starts_with(collection));
+    names
+        .filter(|name| *name != INFEASIBLE)
+        .map(|name| Known::new(name, problem(name, None).unwrap(), optima(name, None).remove(0)))
 }
 
 fn own() -> impl Iterator<Item = Known> {
@@ -110,15 +130,16 @@ fn own() -> impl Iterator<Item = Known> {
 }
 
 /// Those on which random steps find the answer that counts. Where an equation binds a follower of our
-/// own, or the worst of equally good answers counts, the file says why the value is right.
+/// own or of BOLIB, or the worst of equally good answers counts, the file says why the value is right.
 fn collection() -> impl Iterator<Item = Known> {
     let found = |spec: &ProblemSpec| spec.lower.equalities == 0 && spec.position == PositionKind::Any;
-    built_in().chain(own().filter(move |known| found(known.problem.spec())))
+    let others = built_in("bolib/").filter(|known| !STUCK.contains(&&*known.name)).chain(own());
+    built_in("basblib/").chain(others.filter(move |known| found(known.problem.spec())))
 }
 
 #[test]
 fn the_stated_points_are_feasible_and_have_the_stated_values() {
-    for known in built_in().chain(own()) {
+    for known in built_in("basblib/").chain(built_in("bolib/")).chain(own()) {
         let (x, y) = &known.point;
         let [upper, lower] = [Level::Upper, Level::Lower].map(|level| evaluate(&*known.problem, level, x, y));
         assert!((upper.1 - known.value).abs() < 1e-4 * (1.0 + known.value.abs()), "{}: {upper:?}", known.name);
@@ -128,6 +149,7 @@ fn the_stated_points_are_feasible_and_have_the_stated_values() {
 
 #[test]
 fn no_decision_on_a_grid_is_better_than_the_best_known() {
+    let mut better = Vec::new();
     for (number, known) in collection().enumerate() {
         let (problem, spec) = (&*known.problem, known.problem.spec());
         let mut stream = Streams::new(5).open(Purpose::Sample, 0, number as u64);
@@ -136,24 +158,59 @@ fn no_decision_on_a_grid_is_better_than_the_best_known() {
             .iter()
             .filter_map(|x| optimistic(problem, x, &answers, &mut stream))
             .fold(f64::INFINITY, f64::min);
-        assert!(found >= known.value - known.slack(), "{}: {found} is better than {}", known.name, known.value);
+        if found < known.value - known.slack() {
+            better.push(format!("{}: {found} is better than {}", known.name, known.value));
+        }
     }
+    assert_eq!(better, Vec::<String>::new());
 }
 
 #[test]
 fn the_search_finds_the_best_known_where_the_grid_has_it() {
     // The check above could not fail if its follower never found an answer.
+    let mut missed = Vec::new();
     for (number, known) in collection().enumerate() {
         let mut answers = grid(&known.problem.spec().lower, 400);
         let (x, y) = known.point.clone();
         answers.push(y);
         let mut stream = Streams::new(6).open(Purpose::Sample, 0, number as u64);
-        let found = optimistic(&*known.problem, &x, &answers, &mut stream).expect(&known.name);
-        assert!((found - known.value).abs() <= known.slack(), "{}: {found}, known {}", known.name, known.value);
+        let found = optimistic(&*known.problem, &x, &answers, &mut stream);
+        if !found.is_some_and(|found| (found - known.value).abs() <= known.slack()) {
+            missed.push(format!("{}: {found:?}, known {}", known.name, known.value));
+        }
+    }
+    assert_eq!(missed, Vec::<String>::new());
+}
+
+#[test]
+fn there_are_thirty_sixty_and_thirty_four() {
+    let counts = ["basblib/", "bolib/"].map(|collection| built_in(collection).count());
+    assert_eq!((counts, own().count()), ([30, 60], 34));
+}
+
+#[test]
+fn no_answer_drawn_near_or_far_is_better_than_the_stated_one() {
+    for (number, known) in built_in("bolib/").enumerate() {
+        let (problem, (x, y)) = (&*known.problem, &known.point);
+        let (_, best) = evaluate(problem, Level::Lower, x, y);
+        let mut stream = Streams::new(8).open(Purpose::Sample, 0, number as u64);
+        for draw in 0..6000 {
+            let scale = [1e-6, 1e-4, 1e-2, 0.1, 1.0][draw % 5];
+            let bounds = y.iter().zip(&problem.spec().lower.bounds);
+            let moved = bounds.map(|(v, (l, h))| (v + scale * (h - l) * stream.normal()).clamp(*l, *h));
+            let moved: Vec<f64> = moved.collect();
+            let (violation, value) = evaluate(problem, Level::Lower, x, &moved);
+            let slack = 1e-6 * (1.0 + best.abs());
+            assert!(violation > 1e-12 || value >= best - slack, "{}: {value} < {best} at {moved:?}", known.name);
+        }
     }
 }
 
 #[test]
-fn there_are_thirty_and_thirty_four() {
-    assert_eq!((built_in().count(), own().count()), (30, 34));
+fn the_infeasible_one_has_no_feasible_decision() {
+    let problem = problem(INFEASIBLE, None).unwrap();
+    let mut stream = Streams::new(7).open(Purpose::Sample, 0, 0);
+    let answers = grid(&problem.spec().lower, 400);
+    let feasible = |x: &&Vec<f64>| optimistic(&*problem, x, &answers, &mut stream).is_some();
+    assert_eq!(grid(&problem.spec().upper, 250).iter().filter(feasible).count(), 0);
 }
