@@ -21,6 +21,7 @@ pub use params::CmaParams;
 
 use crate::linalg::{add_scaled, dot, for_known_size, symmetric_eigen};
 use crate::rng::Stream;
+use crate::space::Space;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -28,9 +29,6 @@ use std::ops::Range;
 const MAX_FOLD: f64 = 1e100;
 /// Largest condition number of C.
 const MAX_CONDITION: f64 = 1e14;
-
-/// Smallest and largest value of each coordinate.
-pub type Bounds = [(f64, f64)];
 
 /// A search distribution and its memory. Axes are saved too: they could not be rebuilt to the
 /// last bit.
@@ -90,10 +88,10 @@ impl Cma {
         high / low
     }
 
-    /// Draws one point within `bounds` into `point`: x = m + sigma B D z with z ~ N(0, I) (eq. 38-40).
-    pub fn sample(&self, stream: &mut Stream, bounds: &Bounds, point: &mut [f64]) {
+    /// Draws one point of `space` into `point`: x = m + sigma B D z with z ~ N(0, I) (eq. 38-40).
+    pub fn sample(&self, stream: &mut Stream, space: &Space, point: &mut [f64]) {
         let n = self.mean.len();
-        for_known_size!(n, self.sample_in(n, stream, &bounds[..n], &mut point[..n]));
+        for_known_size!(n, self.sample_in(n, stream, space, &mut point[..n]));
     }
 
     /// Draws one point, wherever it falls.
@@ -110,19 +108,13 @@ impl Cma {
     }
 
     #[inline(always)]
-    fn sample_in(&self, n: usize, stream: &mut Stream, bounds: &Bounds, point: &mut [f64]) {
+    fn sample_in(&self, n: usize, stream: &mut Stream, space: &Space, point: &mut [f64]) {
         let mean = &self.mean[..n];
         point.copy_from_slice(mean);
         for (axis, scale) in self.axes[..n * n].chunks_exact(n).zip(&self.scales[..n]) {
             add_scaled(point, self.step_size * scale * stream.normal(), axis);
         }
-        for ((coordinate, &mean), &(low, high)) in point.iter_mut().zip(mean).zip(bounds) {
-            if *coordinate < low {
-                *coordinate = 0.5 * mean + 0.5 * low;
-            } else if *coordinate > high {
-                *coordinate = 0.5 * mean + 0.5 * high;
-            }
-        }
+        space.repair(point, mean);
     }
 
     /// Moves the distribution towards `parents`, best first; at most mu of them are used. Without

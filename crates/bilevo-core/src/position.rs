@@ -114,10 +114,9 @@ impl Leaning {
     /// Fills the batch with the sample.
     pub(crate) fn sample(&self, spec: &ProblemSpec, streams: &Streams, batch: &mut Batch) {
         let mut stream = streams.open(Purpose::Position, 0, 0);
-        let mut draw = |&(low, high): &(f64, f64)| low + (high - low) * stream.uniform();
         for _ in 0..SAMPLE {
-            let x: Vec<f64> = spec.upper.bounds.iter().map(&mut draw).collect();
-            let y: Vec<f64> = spec.lower.bounds.iter().map(&mut draw).collect();
+            let x = spec.upper.space.draw(&mut stream);
+            let y = spec.lower.space.draw(&mut stream);
             batch.push(&x).copy_from_slice(&y);
         }
     }

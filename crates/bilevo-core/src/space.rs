@@ -99,6 +99,18 @@ impl Variable {
         if value.is_nan() { 0.5 * self.low + 0.5 * self.high } else { value.max(self.low).min(self.high) }
     }
 
+    /// A value outside the bounds goes to the midpoint of `inside` and the violated bound.
+    #[inline(always)]
+    pub fn repair(&self, value: f64, inside: f64) -> f64 {
+        if value < self.low {
+            0.5 * inside + 0.5 * self.low
+        } else if value > self.high {
+            0.5 * inside + 0.5 * self.high
+        } else {
+            value
+        }
+    }
+
     /// The nearest whole number, upwards from half way; a real value as it is.
     #[inline]
     fn round(&self, value: f64) -> f64 {
@@ -217,7 +229,7 @@ impl From<Vec<(f64, f64)>> for Space {
 impl FromIterator<Variable> for Space {
     fn from_iter<I: IntoIterator<Item = Variable>>(variables: I) -> Self {
         let mut space = Space::default();
-        variables.into_iter().for_each(|v| space.push(v.kind, v.low, v.high));
+        variables.into_iter().for_each(|v| space.add(String::new(), v.kind, v.low, v.high));
         space
     }
 }
@@ -244,24 +256,21 @@ impl Space {
     }
 
     fn with(mut self, name: String, kind: Kind, low: f64, high: f64) -> Self {
-        self.push(kind, low, high);
-        // Variables before the first name keep the empty one, which stands for none.
-        self.names.resize(self.dim(), String::new());
-        if let Some(last) = self.names.last_mut() {
-            *last = name;
-        }
+        self.add(name, kind, low, high);
         self
     }
 
-    fn push(&mut self, kind: Kind, low: f64, high: f64) {
+    /// Adds a variable; an empty name stands for none.
+    pub fn add(&mut self, name: String, kind: Kind, low: f64, high: f64) {
+        let before = self.dim();
         self.bounds.push((low, high));
-        if !self.names.is_empty() {
-            self.names.push(String::new());
+        if !name.is_empty() || !self.names.is_empty() {
+            self.names.resize(before, String::new());
+            self.names.push(name);
         }
         if kind == Kind::Whole || !self.kinds.is_empty() {
-            self.kinds.resize(self.bounds.len() - 1, Kind::Real);
-            self.kinds.push(Kind::Real);
-            self.set_kind(self.bounds.len() - 1, kind);
+            self.kinds.resize(before + 1, Kind::Real);
+            self.set_kind(before, kind);
         }
     }
 
@@ -383,6 +392,16 @@ impl Space {
     /// Holds a point within the bounds; whole numbers stay relaxed.
     pub fn clamp(&self, point: &mut [f64]) {
         self.iter().zip(point).for_each(|(v, value)| *value = v.clamp(*value));
+    }
+
+    /// Brings a point that a distribution around `inside` gave back within the bounds, coordinate by
+    /// coordinate: [`Variable::repair`].
+    #[inline(always)]
+    pub fn repair(&self, point: &mut [f64], inside: &[f64]) {
+        let n = inside.len();
+        for ((value, &inside), &(low, high)) in point[..n].iter_mut().zip(inside).zip(&self.bounds[..n]) {
+            *value = Variable { low, high, kind: Kind::Real }.repair(*value, inside);
+        }
     }
 
     /// Moves a point to the nearest one that can be evaluated.

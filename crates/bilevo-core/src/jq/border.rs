@@ -50,7 +50,7 @@ impl Border {
     pub(crate) fn new(spec: &ProblemSpec, hoped: Solution, held: bool, exposed: Solution, budget: u64) -> Self {
         let step = |i: usize| {
             let mut x = hoped.x.clone();
-            let (low, high) = spec.upper.bounds[i];
+            let (low, high) = spec.upper.space.bounds()[i];
             x[i] += STEP * (high - low) * if x[i] > 0.5 * (low + high) { -1.0 } else { 1.0 };
             x
         };
@@ -110,7 +110,7 @@ impl Border {
         let gap = self.hoped.answer.outcome.value - self.exposed.answer.outcome.value;
         let mut reach = 0.0;
         for (i, pair) in answers.outcomes.chunks_exact(2).enumerate() {
-            let (x, (low, high)) = (self.hoped.x[i], spec.upper.bounds[i]);
+            let (x, (low, high)) = (self.hoped.x[i], spec.upper.space.bounds()[i]);
             let slope = (pair[0].value - pair[1].value - gap) / (wanted[2 * i][i] - x);
             reach += slope.abs() * if slope > 0.0 { x - low } else { high - x };
         }
@@ -123,9 +123,9 @@ impl Border {
             let reach = if self.held { HELD * (high - low) } else { high - low };
             ((y - reach).max(low), (y + reach).min(high))
         };
-        let first: Vec<(f64, f64)> = self.hoped.answer.y.iter().zip(&spec.lower.bounds).map(hold).collect();
+        let first: Vec<(f64, f64)> = self.hoped.answer.y.iter().zip(spec.lower.space.bounds()).map(hold).collect();
         let twice = |level: &LevelSpec| LevelSpec {
-            bounds: [&first[..], &level.bounds[..]].concat(),
+            space: [&first[..], level.space.bounds()].concat().into(),
             inequalities: 2 * level.inequalities,
             equalities: 2 * level.equalities,
             direction: level.direction,
@@ -155,7 +155,7 @@ impl Border {
 
 /// The points that the descent wants: a decision and two answers each.
 fn doubled(spec: &ProblemSpec, descent: &Descent) -> Vec<Vec<f64>> {
-    let lower = LevelSpec::boxed([&spec.lower.bounds[..], &spec.lower.bounds[..]].concat());
+    let lower = LevelSpec::boxed([spec.lower.space.bounds(), spec.lower.space.bounds()].concat());
     let mut batch = Batch::new(&ProblemSpec::new("doubled", spec.upper.clone(), lower));
     descent.ask(&mut batch, 0);
     (0..batch.len()).map(|i| [batch.x(i), batch.y(i)].concat()).collect()

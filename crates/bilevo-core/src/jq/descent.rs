@@ -105,7 +105,7 @@ impl Descent {
     /// A descent from a point that is nearly right: its first steps are `size` times as long as usual.
     pub fn near(spec: &ProblemSpec, start: &[f64], size: f64, budget: u64) -> Self {
         let (m, n) = (spec.upper.dim(), spec.lower.dim());
-        let bounds = spec.upper.bounds.iter().chain(&spec.lower.bounds);
+        let bounds = spec.upper.space.bounds().iter().chain(spec.lower.space.bounds());
         let unit: Vec<f64> = start.iter().zip(bounds).map(|(v, (l, h))| ((v - l) / (h - l)).clamp(0.0, 1.0)).collect();
         let (x, y) = (unit[..m].to_vec(), unit[m..].to_vec());
         let mut wanted = unit.clone();
@@ -130,8 +130,8 @@ impl Descent {
             EFFORT.0,
         );
         Descent {
-            upper_bounds: spec.upper.bounds.clone(),
-            lower_bounds: spec.lower.bounds.clone(),
+            upper_bounds: spec.upper.space.bounds().to_vec(),
+            lower_bounds: spec.lower.space.bounds().to_vec(),
             budget,
             spent: 0,
             knowledge,

@@ -213,7 +213,8 @@ impl Population {
     /// A population that starts anywhere in the box.
     pub(crate) fn new(start: &Start<'_>) -> Self {
         let Start { spec, config, size, streams, restart, generation, origin, accuracy } = *start;
-        let bounds: Vec<(f64, f64)> = spec.upper.bounds.iter().chain(&spec.lower.bounds).copied().collect();
+        let bounds: Vec<(f64, f64)> =
+            spec.upper.space.bounds().iter().chain(spec.lower.space.bounds()).copied().collect();
         let mut stream = streams.open(Purpose::Start, generation, 0);
         let anywhere: Vec<f64> = bounds.iter().map(|&(low, high)| low + (high - low) * stream.uniform()).collect();
         let mut widths: Vec<f64> = bounds.iter().map(|&(low, high)| high - low).collect();
@@ -395,7 +396,7 @@ impl Population {
         self.tasks.clear();
         self.ties.clear();
         self.searches = Searches::default();
-        let (upper, lower) = (&world.spec.upper.bounds, &world.spec.lower.bounds);
+        let (upper, lower) = (world.spec.upper.space.bounds(), world.spec.lower.space.bounds());
         if world.lower_budget_is_spent {
             return;
         }

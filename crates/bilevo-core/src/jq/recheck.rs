@@ -258,7 +258,7 @@ impl Recheck {
                 self.favourite = line.min_by(|a, b| a.compare(b));
                 if better && !answers.outcomes[last].is_failed() {
                     self.exposed = true;
-                    self.moved = differs(&self.best.y, &self.solution.answer.y, &spec.lower.bounds);
+                    self.moved = differs(&self.best.y, &self.solution.answer.y, spec.lower.space.bounds());
                     let true_one = judged(Answer { settled: true, ..self.best.clone() }, last);
                     let before = std::mem::replace(&mut self.solution, true_one);
                     self.hoped = self.moved.then_some(before);
@@ -281,14 +281,14 @@ impl Recheck {
         let margin = CLEAR * (1.0 + self.best.outcome.value.abs());
         other.outcome.violation <= self.best.outcome.violation.max(FEASIBLE)
             && (other.outcome.value - self.best.outcome.value).abs() <= margin
-            && differs(&other.y, &self.best.y, &spec.lower.bounds)
+            && differs(&other.y, &self.best.y, spec.lower.space.bounds())
     }
 
     /// Other values of each variable in turn.
     fn open_scan(&mut self, spec: &ProblemSpec, streams: Streams) {
         let stream = streams.open(Purpose::Recheck, self.generation, 1000);
         let near = if self.takes_sides { &NEAR[..] } else { &[] };
-        let scan = Scan::new(&self.best, &spec.lower.bounds, near, stream);
+        let scan = Scan::new(&self.best, spec.lower.space.bounds(), near, stream);
         self.known = scan.points().to_vec();
         (self.scanned, self.scan) = (true, Some(scan));
     }
@@ -296,7 +296,7 @@ impl Recheck {
     fn open_wide(&mut self, spec: &ProblemSpec, streams: Streams, knowledge: &Knowledge) {
         self.stage = Stage::Wide;
         self.penalty = PENALTIES[0] * knowledge.penalty;
-        self.units = Coordinates::of_box(spec.upper.dim(), &spec.lower.bounds, REGIONS.0);
+        self.units = Coordinates::of_box(spec.upper.dim(), spec.lower.space.bounds(), REGIONS.0);
         let effort = Effort {
             evaluations: GENERATIONS.0 * knowledge.params.population,
             tolerance: 0.0,
@@ -305,7 +305,7 @@ impl Recheck {
         };
         let search = |index: usize| {
             let mut stream = streams.open(Purpose::Recheck, self.generation, index as u64);
-            let start = spec.lower.bounds.iter().map(|b| b.0 + (b.1 - b.0) * stream.uniform()).collect();
+            let start = spec.lower.space.bounds().iter().map(|b| b.0 + (b.1 - b.0) * stream.uniform()).collect();
             Follower::from_start(self.solution.x.clone(), start, effort, stream)
         };
         self.searches = Searches::new((0..self.wide).map(search).collect());
@@ -331,14 +331,14 @@ impl Recheck {
         if self.takes_sides || self.collects {
             self.others.extend(found);
             let others = std::mem::take(&mut self.others);
-            self.rough.extend(apart(others, &self.best, self.penalty, &spec.lower.bounds, share));
+            self.rough.extend(apart(others, &self.best, self.penalty, spec.lower.space.bounds(), share));
         } else {
             let margin = BETTER * (1.0 + self.best.outcome.value.abs());
             let better = |a: &Answer| merit(a) < merit(&self.best) - margin;
             let best = found.iter().min_by(|a, b| merit(a).total_cmp(&merit(b))).filter(|a| better(a)).cloned();
             // A well that is hardly deeper shows only when it is exact.
             let others = self.others.drain(..).chain(found).collect();
-            let nearly = apart(others, &self.best, self.penalty, &spec.lower.bounds, share).into_iter().next();
+            let nearly = apart(others, &self.best, self.penalty, spec.lower.space.bounds(), share).into_iter().next();
             let close = |a: &Answer| merit(a) < merit(&self.best) + CLOSE * self.range;
             self.rough.extend(best.or(nearly.filter(close).filter(|_| self.thorough)));
         }
@@ -367,7 +367,7 @@ impl Recheck {
         if let Some(factor) = PENALTIES.get(next) {
             self.stage = Stage::Fine(next);
             self.penalty = factor * knowledge.penalty;
-            self.units = Coordinates::of_box(spec.upper.dim(), &spec.lower.bounds, REGIONS.1);
+            self.units = Coordinates::of_box(spec.upper.dim(), spec.lower.space.bounds(), REGIONS.1);
             let effort = Effort {
                 evaluations: GENERATIONS.1 * knowledge.params.population,
                 tolerance: 0.0,
@@ -379,13 +379,13 @@ impl Recheck {
             self.searches = Searches::new(vec![search]);
         } else {
             let before = &self.solution.answer;
-            let elsewhere = differs(&self.best.y, &before.y, &spec.lower.bounds);
+            let elsewhere = differs(&self.best.y, &before.y, spec.lower.space.bounds());
             let margin = if elsewhere && !self.takes_sides { CLEAR } else { EXPOSED };
             let better = self.best.repairs(before) || self.best.exposes(before, 0.0, margin);
             self.stage = Stage::Judge(better);
             let minima = std::mem::take(&mut self.minima);
             let feasible = minima.into_iter().filter(|a| a.outcome.violation <= FEASIBLE).collect();
-            self.minima = apart(feasible, &self.best, 0.0, &spec.lower.bounds, DIFFERENT);
+            self.minima = apart(feasible, &self.best, 0.0, spec.lower.space.bounds(), DIFFERENT);
             if !better && self.minima.is_empty() && self.line.is_empty() {
                 self.stage = Stage::Ended;
             }

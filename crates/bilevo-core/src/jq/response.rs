@@ -81,15 +81,15 @@ pub(crate) fn propose(
     constraints.iter_mut().zip(&base[1..]).for_each(|(k, value)| k.function.constant += value);
     let modelled = constraints.len();
     let factor = coordinates.upper_factor();
-    constraints.extend(walls(&incumbent.x, factor, &spec.upper.bounds, radius));
+    constraints.extend(walls(&incumbent.x, factor, spec.upper.space.bounds(), radius));
     let found = minimise(&objective, &constraints, modelled, radius)?;
     let length = found.step.iter().map(|s| s * s).sum::<f64>().sqrt();
     if length <= SHORTEST {
         return None;
     }
-    let x = moved(&incumbent.x, factor, &found.step, &spec.upper.bounds);
+    let x = moved(&incumbent.x, factor, &found.step, spec.upper.space.bounds());
     let dx: Vec<f64> = x.iter().zip(&incumbent.x).map(|(a, b)| a - b).collect();
     let response = coordinates.response(&dx);
-    let answer = incumbent.answer.y.iter().zip(&response).zip(&spec.lower.bounds);
+    let answer = incumbent.answer.y.iter().zip(&response).zip(spec.lower.space.bounds());
     Some(Candidate { guess: answer.map(|((y, dy), b)| inside(y + dy, *b)).collect(), x })
 }

@@ -180,7 +180,7 @@ fn descent_near_ends(budget: u64, spec: &ProblemSpec, streams: Streams, number: 
     let mut stream = streams.open(Purpose::Start, 0, number);
     let mut start = anywhere(spec, &mut stream);
     let share = NEAR_END.0 * libm::pow(NEAR_END.1 / NEAR_END.0, stream.uniform());
-    for (x, (low, high)) in start.iter_mut().zip(&spec.upper.bounds) {
+    for (x, (low, high)) in start.iter_mut().zip(spec.upper.space.bounds()) {
         *x = low + (high - low) * share;
     }
     Phase::Descend(Box::new(Descent::near(spec, &start, NEAR_END_SIZE * share, budget)))
@@ -188,5 +188,5 @@ fn descent_near_ends(budget: u64, spec: &ProblemSpec, streams: Streams, number: 
 
 fn anywhere(spec: &ProblemSpec, stream: &mut Stream) -> Vec<f64> {
     let uniform = |&(low, high): &(f64, f64)| low + (high - low) * stream.uniform();
-    spec.upper.bounds.iter().chain(&spec.lower.bounds).map(uniform).collect()
+    spec.upper.space.bounds().iter().chain(spec.lower.space.bounds()).map(uniform).collect()
 }

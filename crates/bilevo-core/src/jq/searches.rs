@@ -92,7 +92,7 @@ impl Knowledge {
             archive: &self.archive,
             model,
             coordinates,
-            bounds: &spec.lower.bounds,
+            bounds: spec.lower.space.bounds(),
             inequalities: spec.lower.inequalities,
             params: &self.params,
             penalty: self.penalty,

@@ -174,7 +174,7 @@ impl JointQuadratic {
     pub(super) fn ties_are_likely(&self, spec: &ProblemSpec) -> bool {
         let Some(elite) = &self.elite else { return true };
         let near = |y: f64, (low, high): (f64, f64)| (y - low).min(high - y) <= AT_BOUND * (high - low);
-        let bound = elite.answer.y.iter().zip(&spec.lower.bounds).any(|(&y, &b)| near(y, b));
+        let bound = elite.answer.y.iter().zip(spec.lower.space.bounds()).any(|(&y, &b)| near(y, b));
         let active = |c: &f64| *c >= -AT_BOUND * (1.0 + elite.answer.outcome.value.abs());
         self.hopes.are_several() || bound || elite.answer.constraints.iter().any(active)
     }
@@ -187,7 +187,7 @@ impl JointQuadratic {
 
 /// The largest distance between two solutions along a variable, as a share of its box.
 fn distance(spec: &ProblemSpec, a: &Solution, b: &Solution) -> f64 {
-    let bounds = spec.upper.bounds.iter().chain(&spec.lower.bounds);
+    let bounds = spec.upper.space.bounds().iter().chain(spec.lower.space.bounds());
     let pairs = a.x.iter().chain(&a.answer.y).zip(b.x.iter().chain(&b.answer.y));
     pairs.zip(bounds).fold(0.0_f64, |most, ((a, b), (low, high))| most.max((a - b).abs() / (high - low)))
 }

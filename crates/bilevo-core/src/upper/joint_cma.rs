@@ -21,6 +21,7 @@ use crate::order::{self, ConstraintRule};
 use crate::problem::Outcome;
 use crate::rng::Stream;
 use crate::settings::{number, settings, whole, words};
+use crate::space::Space;
 use serde::{Deserialize, Serialize};
 
 settings! {
@@ -57,7 +58,8 @@ fn update(config: &Config) -> String {
 pub struct JointCma {
     cma: Cma,
     params: CmaParams,
-    bounds: Vec<(f64, f64)>,
+    /// The variables of both levels.
+    space: Space,
     upper_dim: usize,
     constraint_rule: ConstraintRule,
     recall: u64,
@@ -74,18 +76,18 @@ impl JointCma {
     /// Starts at a uniform point of the box with a step of `initial_step` median box widths.
     pub fn new(setup: UpperSetup<'_>) -> Self {
         let UpperSetup { spec, config, population, start } = setup;
-        let bounds: Vec<(f64, f64)> = spec.upper.bounds.iter().chain(&spec.lower.bounds).copied().collect();
-        let mean = bounds.iter().map(|&(low, high)| low + (high - low) * start.uniform()).collect();
-        let mut widths: Vec<f64> = bounds.iter().map(|&(low, high)| high - low).collect();
+        let space = spec.upper.space.chain(&spec.lower.space);
+        let mean = space.draw(start);
+        let mut widths: Vec<f64> = space.iter().map(|v| v.width()).collect();
         widths.sort_by(f64::total_cmp);
         let middle = widths.len() / 2;
         let median =
             if widths.len() % 2 == 1 { widths[middle] } else { 0.5 * widths[middle - 1] + 0.5 * widths[middle] };
         JointCma {
             cma: Cma::round(mean, config.joint_cma.initial_step * median),
-            params: CmaParams::new(bounds.len(), population),
+            params: CmaParams::new(space.dim(), population),
             upper_dim: spec.upper.dim(),
-            bounds,
+            space,
             constraint_rule: config.joint_cma.constraint_rule,
             recall: config.joint_cma.recall as u64,
             recall_always: config.allocator.kind == AllocatorKind::All,
@@ -119,9 +121,9 @@ impl UpperStrategy for JointCma {
     }
 
     fn sample(&mut self, stream: &mut Stream) -> Vec<Candidate> {
-        let mut point = vec![0.0; self.bounds.len()];
+        let mut point = vec![0.0; self.space.dim()];
         let draw = |_| {
-            self.cma.sample(stream, &self.bounds, &mut point);
+            self.cma.sample(stream, &self.space, &mut point);
             let (x, guess) = point.split_at(self.upper_dim);
             Candidate { x: x.to_vec(), guess: guess.to_vec() }
         };
@@ -130,7 +132,7 @@ impl UpperStrategy for JointCma {
 
     /// The same start for every x, as published.
     fn lower_prior(&mut self, _candidates: &[Candidate]) -> LowerPrior {
-        let (m, d) = (self.upper_dim, self.bounds.len());
+        let (m, d) = (self.upper_dim, self.space.dim());
         let metric = self.cma.marginal(0..m, &mut self.scratch);
         LowerPrior::shared(self.cma.marginal(m..d, &mut self.scratch), metric)
     }
@@ -151,8 +153,8 @@ impl UpperStrategy for JointCma {
 
     /// The distribution is too small to tell its points apart.
     fn is_collapsed(&self) -> bool {
-        let reach = |i: usize| self.cma.step_size * self.cma.cov[i * (self.bounds.len() + 1)].sqrt();
-        (0..self.bounds.len()).all(|i| self.cma.mean[i] + 0.1 * reach(i) == self.cma.mean[i])
+        let reach = |i: usize| self.cma.step_size * self.cma.cov[i * (self.space.dim() + 1)].sqrt();
+        (0..self.space.dim()).all(|i| self.cma.mean[i] + 0.1 * reach(i) == self.cma.mean[i])
     }
 }
 

@@ -35,8 +35,9 @@ fn the_kernels_of_cma_es_allocate_nothing_after_their_first_call() {
     let mut cma = Cma::round(vec![0.0; N], 0.3);
     let mut scratch = Scratch::default();
     let mut points = vec![0.0; params.weights.len() * N];
+    let space = bilevo_core::space::Space::from(vec![(-5.0, 10.0); N]);
     let mut generation = || {
-        points.chunks_exact_mut(N).for_each(|point| cma.sample(&mut stream, &[(-5.0, 10.0); N], point));
+        points.chunks_exact_mut(N).for_each(|point| cma.sample(&mut stream, &space, point));
         cma.update(&params, points.chunks_exact(N), &mut scratch);
     };
     assert!(measure(&mut generation).count_total > 0);

@@ -2,6 +2,7 @@
 
 use bilevo_core::cma::{Cma, CmaParams, Scratch};
 use bilevo_core::rng::{Purpose, Stream, Streams};
+use bilevo_core::space::Space;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -112,7 +113,7 @@ fn stream(seed: u64) -> Stream {
 /// A population sampled from `cma`, best first on a tilted bowl, some points far out as injected
 /// ones are.
 fn population(cma: &Cma, lambda: usize, stream: &mut Stream) -> Vec<Vec<f64>> {
-    let wide = vec![(-1e9, 1e9); cma.mean.len()];
+    let wide = Space::from(vec![(-1e9, 1e9); cma.mean.len()]);
     let value = |p: &[f64]| p.iter().enumerate().map(|(k, v)| 4_f64.powi(k as i32) * (v - 1.0).powi(2)).sum::<f64>();
     let mut points: Vec<Vec<f64>> = Vec::new();
     for index in 0..lambda {
@@ -215,14 +216,14 @@ proptest! {
     ) {
         let width = 10_f64.powi(exponent);
         let mut stream = stream(seed);
-        let bounds: Vec<(f64, f64)> = (0..n).map(|k| (-width * (k as f64 + 1.0), width)).collect();
+        let space = Space::from((0..n).map(|k| (-width * (k as f64 + 1.0), width)).collect::<Vec<_>>());
         let mut cma = Cma::round(vec![0.0; n], 0.3 * width);
         let (params, mut scratch) = (CmaParams::new(n, lambda), Scratch::default());
         for _ in 0..120 {
             let mut points = vec![vec![0.0; n]; lambda];
             for point in &mut points {
-                cma.sample(&mut stream, &bounds, point);
-                prop_assert!(point.iter().zip(&bounds).all(|(v, (low, high))| (low..=high).contains(&v)));
+                cma.sample(&mut stream, &space, point);
+                prop_assert!(space.contains(point));
                 // All coordinates but the first shrink towards the mean.
                 point.iter_mut().zip(&cma.mean).skip(1).for_each(|(v, m)| *v = m + squeeze * (*v - m));
             }
@@ -243,7 +244,7 @@ fn samples_have_the_moments_of_the_distribution() {
         cma.update(&params, parents.iter().map(Vec::as_slice), &mut Scratch::default());
     }
     assert!(cma.axis_ratio() > 1.5, "the distribution must not be round: {}", cma.axis_ratio());
-    let wide = vec![(-1e9, 1e9); n];
+    let wide = Space::from(vec![(-1e9, 1e9); n]);
     let (mut sums, mut products, mut point) = (vec![0.0; n], vec![0.0; n * n], vec![0.0; n]);
     for _ in 0..DRAWS {
         cma.sample(&mut stream, &wide, &mut point);
@@ -286,15 +287,15 @@ fn extreme_sizes_give_no_nan() {
     for exponent in [-300, -150, -75, 0, 75, 150, 300] {
         let width = 10_f64.powi(exponent);
         // The second coordinate is as different from the first as can be.
-        let bounds = [(-0.5 * width, width), (-0.5 / width, 1.0 / width)];
+        let space = Space::from(vec![(-0.5 * width, width), (-0.5 / width, 1.0 / width)]);
         for step in [width, 1.0 / width] {
             let (mut cma, params) = (Cma::round(vec![0.1 * width, 0.1 / width], step), CmaParams::new(2, 6));
             let (mut stream, mut scratch) = (stream(1), Scratch::default());
             for _ in 0..60 {
                 let mut points = vec![vec![0.0; 2]; 6];
                 for point in &mut points {
-                    cma.sample(&mut stream, &bounds, point);
-                    let inside = point.iter().zip(&bounds).all(|(v, (low, high))| (low..=high).contains(&v));
+                    cma.sample(&mut stream, &space, point);
+                    let inside = space.contains(point);
                     assert!(inside, "1e{exponent}, step {step}: {point:?}");
                 }
                 cma.update(&params, points.iter().map(Vec::as_slice), &mut scratch);

@@ -8,6 +8,7 @@ use bilevo_core::methods::{self, Method};
 use bilevo_core::order::{better, not_worse};
 use bilevo_core::problem::{Level, LevelSpec, Outcome, ProblemSpec};
 use bilevo_core::record::{Solution, StopReason};
+use bilevo_core::space::Space;
 use bilevo_core::{Ask, Engine, Replies};
 
 fn each(check: impl Fn(&Method, &str)) {
@@ -166,10 +167,6 @@ fn ask_repeats_itself_and_refused_answers_change_nothing() {
     });
 }
 
-fn is_inside(point: &[f64], bounds: &[(f64, f64)]) -> bool {
-    point.len() == bounds.len() && point.iter().zip(bounds).all(|(v, (low, high))| (low..=high).contains(&v))
-}
-
 #[test]
 fn points_stay_in_the_boxes_and_counters_tell_the_truth() {
     each(|method, name| {
@@ -180,7 +177,7 @@ fn points_stay_in_the_boxes_and_counters_tell_the_truth() {
         let mut engine = Engine::new(toy_spec(), config, 13).unwrap();
         let (mut upper, mut lower) = (0, 0);
         let records = finish(&mut engine, |level, x, y| {
-            assert!(is_inside(x, &spec.upper.bounds) && is_inside(y, &spec.lower.bounds), "{name}: {x:?} {y:?}");
+            assert!(spec.upper.space.contains(x) && spec.lower.space.contains(y), "{name}: {x:?} {y:?}");
             *(if level == Level::Upper { &mut upper } else { &mut lower }) += 1;
             toy(level, x, y)
         });
@@ -290,15 +287,16 @@ fn extreme_boxes_give_no_nan() {
         for shift in 0..widths.len() {
             let of = |k: usize| (-0.3 * widths[k % widths.len()], 0.7 * widths[k % widths.len()]);
             let mut spec = toy_spec();
-            spec.upper.bounds = vec![of(shift), of(shift + 1)];
-            spec.lower.bounds = vec![of(shift + 2), of(shift)];
+            spec.upper.space = vec![of(shift), of(shift + 1)].into();
+            spec.lower.space = vec![of(shift + 2), of(shift)].into();
             let mut config = short(method);
             config.stop.max_upper_evals = Some(40);
-            let bounds = (spec.upper.bounds.clone(), spec.lower.bounds.clone());
+            let bounds = (spec.upper.space.clone(), spec.lower.space.clone());
             let mut engine = Engine::new(spec, config, 4).unwrap();
             let records = finish(&mut engine, |_, x, y| {
-                assert!(is_inside(x, &bounds.0) && is_inside(y, &bounds.1), "{name} {shift}: {x:?} {y:?}");
-                let part = |v: &[f64], b: &[(f64, f64)]| (v[0] / b[0].1).powi(2) + (v[1] / b[1].1).powi(2);
+                assert!(bounds.0.contains(x) && bounds.1.contains(y), "{name} {shift}: {x:?} {y:?}");
+                let part =
+                    |v: &[f64], s: &Space| (v[0] / s.variable(0).high).powi(2) + (v[1] / s.variable(1).high).powi(2);
                 Some((part(x, &bounds.0) - 2.0 * part(y, &bounds.1), vec![-1.0]))
             });
             assert!(records.iter().all(|r| r.step_size.is_finite() && r.step_size > 0.0), "{name} {shift}");

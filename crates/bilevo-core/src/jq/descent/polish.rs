@@ -28,7 +28,7 @@ impl Polish {
     /// A search from a known answer.
     pub(crate) fn new(spec: &ProblemSpec, start: Answer) -> Self {
         let n = spec.lower.dim();
-        let y: Vec<f64> = start.y.iter().zip(&spec.lower.bounds).map(|(y, (l, h))| (y - l) / (h - l)).collect();
+        let y: Vec<f64> = start.y.iter().zip(spec.lower.space.bounds()).map(|(y, (l, h))| (y - l) / (h - l)).collect();
         let row = [&[start.outcome.value], &start.constraints[..]].concat();
         let mut data = Data::new(row.len(), vec![LENGTH; n]);
         data.archive.push(&y, &row);
@@ -76,5 +76,5 @@ impl Polish {
 }
 
 fn scaled(spec: &ProblemSpec, point: &[f64]) -> Vec<f64> {
-    point.iter().zip(&spec.lower.bounds).map(|(u, (l, h))| (l + (h - l) * u).clamp(*l, *h)).collect()
+    point.iter().zip(spec.lower.space.bounds()).map(|(u, (l, h))| (l + (h - l) * u).clamp(*l, *h)).collect()
 }

@@ -102,7 +102,7 @@ fn points_stay_in_the_box() {
     let mut tug = Tug::new(0);
     let (_, asked) = run(&mut tug, 300, |d| d);
     for point in asked.chunks_exact(4) {
-        let bounds = tug.spec.upper.bounds.iter().chain(&tug.spec.lower.bounds);
+        let bounds = tug.spec.upper.space.bounds().iter().chain(tug.spec.lower.space.bounds());
         assert!(point.iter().zip(bounds).all(|(v, (l, h))| (l..=h).contains(&v)), "{point:?}");
     }
 }

@@ -43,7 +43,8 @@ impl Population {
     /// Samples until the allocator is content.
     fn choose(&mut self, world: &mut World<'_>) -> Vec<Candidate> {
         let m = world.spec.upper.dim();
-        let bounds: Vec<(f64, f64)> = world.spec.upper.bounds.iter().chain(&world.spec.lower.bounds).copied().collect();
+        let bounds: Vec<(f64, f64)> =
+            world.spec.upper.space.bounds().iter().chain(world.spec.lower.space.bounds()).copied().collect();
         let mut candidates = Vec::new();
         let mut round = 0;
         let mut point = vec![0.0; bounds.len()];
@@ -71,7 +72,7 @@ impl Population {
     /// Decisions all over the box: its centre, its corners (some of them where there are many), and
     /// random ones.
     fn spread(&self, world: &mut World<'_>) -> Vec<Candidate> {
-        let (upper, lower) = (&world.spec.upper.bounds, &world.spec.lower.bounds);
+        let (upper, lower) = (world.spec.upper.space.bounds(), world.spec.lower.space.bounds());
         let mut stream = world.streams.open(Purpose::Sample, self.generation, 0);
         let mut inside = |bounds: &[(f64, f64)]| -> Vec<f64> {
             bounds.iter().map(|&(low, high)| low + (high - low) * stream.uniform()).collect()

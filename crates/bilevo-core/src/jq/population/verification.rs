@@ -47,7 +47,7 @@ impl Population {
         self.stage = Stage::Verify;
         self.discovery = None;
         if let Some(incumbent) = self.incumbent.as_ref().filter(|_| world.config.discovery.is_on()) {
-            let bounds = (&world.spec.upper.bounds[..], &world.spec.lower.bounds[..]);
+            let bounds = (world.spec.upper.space.bounds(), world.spec.lower.space.bounds());
             let rival =
                 world.knowledge.rivals.nearest((&incumbent.x, &incumbent.answer.y), bounds.0, bounds.1, world.apart());
             let mut stream = world.streams.open(Purpose::Elite, self.generation, 0);
