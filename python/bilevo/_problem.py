@@ -102,22 +102,22 @@ class BilevelProblem:
     @property
     def n_upper(self) -> int:
         """Variables of the leader."""
-        return len(self._spec["upper"]["bounds"])
+        return len(self._spec["upper"]["space"]["bounds"])
 
     @property
     def n_lower(self) -> int:
         """Variables of the follower."""
-        return len(self._spec["lower"]["bounds"])
+        return len(self._spec["lower"]["space"]["bounds"])
 
     @property
     def bounds_upper(self) -> list[tuple[float, float]]:
         """The leader's box."""
-        return [(low, high) for low, high in self._spec["upper"]["bounds"]]
+        return [(low, high) for low, high in self._spec["upper"]["space"]["bounds"]]
 
     @property
     def bounds_lower(self) -> list[tuple[float, float]]:
         """The follower's box."""
-        return [(low, high) for low, high in self._spec["lower"]["bounds"]]
+        return [(low, high) for low, high in self._spec["lower"]["space"]["bounds"]]
 
     def evaluate_upper(self, x: Floats, y: Floats, out: dict[str, Any]) -> None:
         """The leader's objective (``out["F"]``) and constraints at (x, y)."""
@@ -252,7 +252,7 @@ def _level(bounds: list[tuple[float, float]], inequalities: int, equalities: int
         if count < 0:
             raise ProblemError(f"a number of constraints is {count}\nhint: it must be 0 or more")
     return {
-        "bounds": bounds,
+        "space": {"bounds": bounds},
         "inequalities": int(inequalities),
         "equalities": int(equalities),
         "direction": "maximize" if maximised else "minimize",

@@ -8,6 +8,7 @@ use bilevo_core::cma::{Cma, CmaParams, Scratch};
 use bilevo_core::config::PopulationRule;
 use bilevo_core::linalg::symmetric_eigen;
 use bilevo_core::rng::{Purpose, Stream, Streams};
+use bilevo_core::space::Space;
 use nalgebra::{DMatrix, SymmetricEigen};
 use std::hint::black_box;
 use std::time::Instant;
@@ -35,10 +36,10 @@ pub(crate) fn kernel(name: &str, n: usize, calls: usize) -> Result<Said> {
 
 fn sample(n: usize, calls: usize) {
     let cma = Cma::round(vec![0.0; n], 0.3);
-    let bounds = vec![(-5.0, 10.0); n];
+    let space = Space::from(vec![(-5.0, 10.0); n]);
     let (mut stream, mut point) = (stream(), vec![0.0; n]);
     for _ in 0..calls {
-        cma.sample(&mut stream, &bounds, &mut point);
+        cma.sample(&mut stream, &space, &mut point);
         black_box(&point);
     }
 }

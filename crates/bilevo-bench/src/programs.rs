@@ -5,6 +5,7 @@ use anyhow::Result;
 use bilevo::problems::{self, program as description};
 use bilevo::program::{self, Program};
 use bilevo::{Batch, Evaluator, Level, Replies, Serial};
+use bilevo_core::space::Space;
 use std::time::Instant;
 
 /// Answers requests for a problem.
@@ -23,8 +24,8 @@ pub(crate) fn lists(problem: &str, points: usize) -> Result<Said> {
     if let description::Commands::Both(command) = &mut external.commands {
         command.mode = description::Mode::Lines { batch: points };
     }
-    let middle = |bounds: &[(f64, f64)]| bounds.iter().map(|(low, high)| 0.3 * low + 0.7 * high).collect::<Vec<_>>();
-    let (x, y) = (middle(&spec.upper.bounds), middle(&spec.lower.bounds));
+    let inner = |space: &Space| space.iter().map(|v| 0.3 * v.low + 0.7 * v.high).collect::<Vec<_>>();
+    let (x, y) = (inner(&spec.upper.space), inner(&spec.lower.space));
     let batch = Batch::from_points(&spec, Level::Lower, (0..points).map(|_| (&x[..], &y[..])))?;
     let own = problems::problem(problem, None)?;
     Ok(vec![

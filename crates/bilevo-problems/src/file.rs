@@ -222,18 +222,18 @@ fn document_fields(reader: &mut Reader, table: &DeTable, load: data::Load) -> Op
         }
     }
     let upper_variables = level_variables(reader, Level::Upper, upper, &upper_fields, &mut scope, 0);
-    let slot = upper_variables.names.len();
+    let slot = upper_variables.space.dim();
     let lower_variables = level_variables(reader, Level::Lower, lower, &lower_fields, &mut scope, slot);
-    let boxed = |variables: &Variables| LevelSpec::boxed(variables.bounds.clone());
+    let level = |variables: &Variables| LevelSpec::new(variables.space.clone());
     let mut spec =
-        ProblemSpec::new(problem_name(reader, find("name")), boxed(&upper_variables), boxed(&lower_variables));
+        ProblemSpec::new(problem_name(reader, find("name")), level(&upper_variables), level(&lower_variables));
     let points = general(reader, &top, &scope, &mut spec);
     let variables = [upper_variables, lower_variables];
     let parts = if is_program {
         let levels = [(upper, &upper_fields[..]), (lower, &lower_fields[..])];
         let command = find("command").unwrap_or(upper);
         let place = Place { field: command.path.clone(), span: command.key_span.clone() };
-        let spec = program::program(reader, &top, levels, spec, variables)?;
+        let spec = program::program(reader, &top, levels, spec)?;
         return Some(Parts::Program { spec, place });
     } else {
         let definitions = find("definitions");
@@ -269,7 +269,7 @@ fn expression_levels(
     mut spec: ProblemSpec,
     variables: [Variables; 2],
 ) -> Option<(ProblemSpec, [Compiled; 2])> {
-    let dims = variables.each_ref().map(|level| level.names.len());
+    let dims = variables.each_ref().map(|level| level.space.dim());
     let dim = dims[0] + dims[1];
     let definitions = definitions.map(|field| levels::definitions(reader, field, &mut scope, dim)).unwrap_or_default();
     let upper = levels::expressions(reader, Level::Upper, upper.0, upper.1, &scope);
@@ -286,9 +286,9 @@ fn expression_levels(
     }
     let dependence = Dependence::new(dims[0], dims[1], &definitions);
     let mut compiled = levels.into_iter().zip(variables).map(|(level, variables)| {
-        let place = |(span, name): (_, &String)| Place { field: name.clone(), span };
-        let places = variables.spans.into_iter().zip(&variables.names).map(place).collect();
-        Compiled::new(level, variables.names, places, &definitions, &dependence, dim)
+        let names = variables.space.names('x');
+        let places = variables.spans.into_iter().zip(names).map(|(span, field)| Place { field, span }).collect();
+        Compiled::new(level, places, &definitions, &dependence, dim)
     });
     Some((spec, [compiled.next()?, compiled.next()?]))
 }

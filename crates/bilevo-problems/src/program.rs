@@ -12,10 +12,6 @@ use std::time::Duration;
 pub struct ProgramSpec {
     /// Sizes, boxes, constraint counts, directions.
     pub problem: ProblemSpec,
-    /// Names of the upper variables, for templates; as many as there are variables.
-    pub upper_names: Vec<String>,
-    /// Names of the lower variables.
-    pub lower_names: Vec<String>,
     /// The folder relative paths start from: the one of the problem file. Programs run in it.
     pub folder: PathBuf,
     /// The command of each level.
@@ -159,10 +155,7 @@ pub const MAX_BATCH: usize = 100_000;
 impl ProgramSpec {
     /// One program in the mode [`Mode::Lines`] for both levels, with defaults elsewhere.
     pub fn new(problem: ProblemSpec, command: Vec<String>, folder: impl Into<PathBuf>) -> Self {
-        let names = |letter: &str, dim: usize| (1..=dim).map(|i| format!("{letter}{i}")).collect();
         ProgramSpec {
-            upper_names: names("x", problem.upper.dim()),
-            lower_names: names("y", problem.lower.dim()),
             problem,
             folder: folder.into(),
             commands: Commands::Both(Command { command, environment: BTreeMap::new(), mode: Mode::Lines { batch: 1 } }),
@@ -185,14 +178,7 @@ impl ProgramSpec {
         if self.max_failures == 0 {
             return Err(ProgramError::MaxFailures);
         }
-        for (level, names) in [(Level::Upper, &self.upper_names), (Level::Lower, &self.lower_names)] {
-            let expected = self.problem.level(level).dim();
-            if names.len() != expected {
-                return Err(ProgramError::Names { level, expected, got: names.len() });
-            }
-            self.check_command(level)?;
-        }
-        Ok(())
+        [Level::Upper, Level::Lower].into_iter().try_for_each(|level| self.check_command(level))
     }
 
     fn check_command(&self, level: Level) -> Result<(), ProgramError> {
@@ -243,16 +229,6 @@ pub enum ProgramError {
     /// A limit nothing can meet.
     #[error("`max_failures` is 0\nhint: it is the number of failures in a row that ends a run; at least 1")]
     MaxFailures,
-    /// Names do not fit the variables.
-    #[error("the {level} level has {expected} variables, but {got} names")]
-    Names {
-        /// The level.
-        level: Level,
-        /// The number of variables.
-        expected: usize,
-        /// The number of names.
-        got: usize,
-    },
     /// Patterns do not fit the constraints.
     #[error(
         "the {level} level has {expected} constraints, but {got} patterns say where their values stand\nhint: one pattern for each inequality, then for each equality"
@@ -281,7 +257,7 @@ mod tests {
     fn a_plain_program_is_accepted() {
         let plant = plant();
         assert_eq!(plant.check(), Ok(()));
-        assert_eq!(plant.lower_names, ["y1", "y2"]);
+        assert_eq!(plant.problem.names(Level::Lower), ["y1", "y2"]);
     }
 
     #[test]
@@ -294,8 +270,7 @@ mod tests {
         assert_eq!(refused(|p| p.timeout = Duration::ZERO), ProgramError::Timeout);
         assert_eq!(refused(|p| p.start_timeout = Duration::MAX), ProgramError::Timeout);
         assert_eq!(refused(|p| p.max_failures = 0), ProgramError::MaxFailures);
-        assert!(matches!(refused(|p| p.upper_names.clear()), ProgramError::Names { .. }));
-        assert!(matches!(refused(|p| p.problem.upper.bounds[0].0 = 2.0), ProgramError::Spec(_)));
+        assert!(matches!(refused(|p| p.problem.upper.space = vec![(2.0, 1.0)].into()), ProgramError::Spec(_)));
         let with = |change: fn(&mut Command)| {
             let mut program = plant();
             let Commands::Both(command) = &mut program.commands else { unreachable!() };

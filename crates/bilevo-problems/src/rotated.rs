@@ -20,6 +20,7 @@ use crate::BoxedProblem;
 use crate::smd::Smd;
 use bilevo_core::problem::{BilevelProblem, Failure, Level, LevelSpec, ProblemSpec};
 use bilevo_core::rng::{Purpose, Stream, Streams};
+use bilevo_core::space::Space;
 use std::cell::RefCell;
 
 /// The largest stretch of a direction; the smallest is its inverse.
@@ -53,8 +54,8 @@ impl Rotated {
         let mut spec = plain.spec().clone();
         let streams = Streams::new(instance.into());
         let map = |level: Level, spec: &mut LevelSpec| {
-            let (map, bounds) = Map::new(&spec.bounds, &mut streams.open(Purpose::Instance, smd as u64, level as u64));
-            spec.bounds = bounds;
+            let (map, space) = Map::new(&spec.space, &mut streams.open(Purpose::Instance, smd as u64, level as u64));
+            spec.space = space;
             map
         };
         let (upper, lower) = (map(Level::Upper, &mut spec.upper), map(Level::Lower, &mut spec.lower));
@@ -91,7 +92,7 @@ impl BilevelProblem for Rotated {
 
 /// p = c + h ∘ A(w − t) of one level; matrices by rows.
 struct Map {
-    bounds: Vec<(f64, f64)>,
+    plain: Space,
     shift: Vec<f64>,
     /// A
     matrix: Vec<f64>,
@@ -101,8 +102,8 @@ struct Map {
 
 impl Map {
     /// A random map of a box, and the new box.
-    fn new(bounds: &[(f64, f64)], stream: &mut Stream) -> (Map, Vec<(f64, f64)>) {
-        let dim = bounds.len();
+    fn new(plain: &Space, stream: &mut Stream) -> (Map, Space) {
+        let dim = plain.dim();
         let (first, second) = (rotation(dim, stream), rotation(dim, stream));
         let between = |stream: &mut Stream, low: f64, high: f64| low + (high - low) * stream.uniform();
         let logs = libm::log(STRETCH);
@@ -116,19 +117,19 @@ impl Map {
             let mut side = || reach * (1.0 + between(stream, 0.0, MARGIN));
             (centre - side(), centre + side())
         });
-        let sides = sides.collect();
+        let sides: Vec<(f64, f64)> = sides.collect();
         let matrix = product(&first, &stretch, &second, dim);
-        (Map { bounds: bounds.to_vec(), shift, matrix, inverse }, sides)
+        (Map { plain: plain.clone(), shift, matrix, inverse }, sides.into())
     }
 
     /// Writes p̂ and returns ‖p − p̂‖².
     fn stands_for(&self, w: &[f64], nearest: &mut Vec<f64>) -> f64 {
         nearest.clear();
         let mut way = 0.0;
-        for (row, &(low, high)) in self.matrix.chunks_exact(w.len()).zip(&self.bounds) {
+        for (row, v) in self.matrix.chunks_exact(w.len()).zip(self.plain.iter()) {
             let turned: f64 = row.iter().zip(w.iter().zip(&self.shift)).map(|(a, (w, t))| a * (w - t)).sum();
-            let p = 0.5 * (low + high) + 0.5 * (high - low) * turned;
-            let kept = p.clamp(low, high);
+            let p = 0.5 * (v.low + v.high) + 0.5 * v.width() * turned;
+            let kept = v.clamp(p);
             way += (p - kept) * (p - kept);
             nearest.push(kept);
         }
@@ -137,7 +138,7 @@ impl Map {
 
     /// The w that stands for p.
     fn place(&self, p: &[f64]) -> Vec<f64> {
-        let scaled = p.iter().zip(&self.bounds).map(|(p, (low, high))| (2.0 * p - low - high) / (high - low));
+        let scaled = p.iter().zip(self.plain.iter()).map(|(p, v)| (2.0 * p - v.low - v.high) / v.width());
         let scaled: Vec<f64> = scaled.collect();
         let rows = self.inverse.chunks_exact(p.len()).zip(&self.shift);
         rows.map(|(row, t)| t + row.iter().zip(&scaled).map(|(a, z)| a * z).sum::<f64>()).collect()

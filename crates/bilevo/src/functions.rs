@@ -1,6 +1,7 @@
 //! A problem from closures.
 
 use bilevo_core::problem::{BestKnown, BilevelProblem, Direction, Failure, Level, LevelSpec, ProblemSpec};
+use bilevo_core::space::Space;
 
 type Function = Box<dyn Fn(&[f64], &[f64]) -> f64 + Send + Sync>;
 
@@ -31,17 +32,22 @@ struct LevelFunctions {
 }
 
 impl Functions {
-    /// A problem with a box for every variable of both levels; both objectives are minimised.
+    /// A problem with the variables of both levels, as a [`Space`] or a list of bounds; both objectives are
+    /// minimised.
     pub fn new(
         name: impl Into<String>,
-        upper_bounds: Vec<(f64, f64)>,
-        lower_bounds: Vec<(f64, f64)>,
+        upper_variables: impl Into<Space>,
+        lower_variables: impl Into<Space>,
         upper: impl Fn(&[f64], &[f64]) -> f64 + Send + Sync + 'static,
         lower: impl Fn(&[f64], &[f64]) -> f64 + Send + Sync + 'static,
     ) -> Self {
         let level = |objective| LevelFunctions { objective, inequalities: Vec::new(), equalities: Vec::new() };
         Functions {
-            spec: ProblemSpec::new(name, LevelSpec::boxed(upper_bounds), LevelSpec::boxed(lower_bounds)),
+            spec: ProblemSpec::new(
+                name,
+                LevelSpec::new(upper_variables.into()),
+                LevelSpec::new(lower_variables.into()),
+            ),
             upper: level(Box::new(upper)),
             lower: level(Box::new(lower)),
         }

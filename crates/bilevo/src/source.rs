@@ -34,7 +34,7 @@ pub trait Source: Send + Sync {
 
     /// The names of a level's variables: the file's own, or `x1`, `x2`, … and `y1`, `y2`, …
     fn names(&self, level: Level) -> Vec<String> {
-        numbered(self.spec(), level)
+        self.spec().names(level)
     }
 
     /// Something that evaluates it with so many threads or processes; 0 means one for each
@@ -43,11 +43,6 @@ pub trait Source: Send + Sync {
     /// # Errors
     /// The threads or processes cannot be started.
     fn evaluator(&self, jobs: usize) -> Result<Box<dyn Evaluator + '_>, EvaluatorError>;
-}
-
-fn numbered(spec: &ProblemSpec, level: Level) -> Vec<String> {
-    let letter = if level == Level::Upper { 'x' } else { 'y' };
-    (1..=spec.level(level).dim()).map(|number| format!("{letter}{number}")).collect()
 }
 
 impl<P: BilevelProblem + Send> Source for P {
@@ -68,13 +63,12 @@ pub struct Named {
     problem: BoxedProblem,
     place: String,
     hash: String,
-    names: Option<[Vec<String>; 2]>,
 }
 
 impl Named {
     /// `problem` as found under the name `place`, with the hash of its definition.
     pub fn new(problem: BoxedProblem, place: impl Into<String>, hash: impl Into<String>) -> Self {
-        Named { problem, place: place.into(), hash: hash.into(), names: None }
+        Named { problem, place: place.into(), hash: hash.into() }
     }
 }
 
@@ -89,14 +83,6 @@ impl Source for Named {
 
     fn hash(&self) -> &str {
         &self.hash
-    }
-
-    fn names(&self, level: Level) -> Vec<String> {
-        match (&self.names, level) {
-            (Some([upper, _]), Level::Upper) => upper.clone(),
-            (Some([_, lower]), Level::Lower) => lower.clone(),
-            (None, _) => numbered(self.spec(), level),
-        }
     }
 
     fn evaluator(&self, jobs: usize) -> Result<Box<dyn Evaluator + '_>, EvaluatorError> {

@@ -119,10 +119,10 @@ fn open(text: &str) -> Result<BoxedProblem> {
 fn run(problem: &BoxedProblem, seed: u64, options: &Options) -> Run {
     let spec = problem.spec();
     let mut run = Run { solved: false, upper: 0, lower: 0, descents: Vec::new(), last: (f64::NAN, f64::NAN, f64::NAN) };
-    let bounds: Vec<(f64, f64)> = spec.upper.bounds.iter().chain(&spec.lower.bounds).copied().collect();
+    let space = spec.upper.space.chain(&spec.lower.space);
     for restart in 1.. {
         let mut stream = Streams::new(seed).open(Purpose::Start, restart, 77);
-        let start: Vec<f64> = bounds.iter().map(|(l, h)| l + (h - l) * stream.uniform()).collect();
+        let start = space.draw(&mut stream);
         let before = run.upper + run.lower;
         let mut descent = Descent::new(spec, &start, options.cap);
         while !descent.finished() && !run.solved {

@@ -166,10 +166,7 @@ impl Clock {
     /// Evaluates the centre of the boxes for a few milliseconds.
     fn measure(&mut self, problem: &impl BilevelProblem) {
         const ROUNDS: u32 = 64;
-        let centre = |level: Level| -> Vec<f64> {
-            problem.spec().level(level).bounds.iter().map(|(low, high)| low + (high - low) / 2.0).collect()
-        };
-        let (x, y) = (centre(Level::Upper), centre(Level::Lower));
+        let (x, y) = (problem.spec().upper.space.middle(), problem.spec().lower.space.middle());
         let mut constraints = Vec::new();
         for level in [Level::Upper, Level::Lower] {
             // The first evaluations pay for memory.

@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 
 /// The variables of a level that lie outside their boxes.
 fn outside(source: &dyn Source, level: Level, values: &[f64]) -> impl Iterator<Item = Outside> {
-    let boxes = source.spec().level(level).bounds.clone().into_iter();
+    let boxes = source.spec().level(level).space.bounds().to_vec();
     let variables = source.names(level).into_iter().zip(values.to_vec()).zip(boxes);
     variables
         .map(|((variable, value), (low, high))| Outside { variable, value, low, high })

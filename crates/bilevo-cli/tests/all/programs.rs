@@ -24,7 +24,7 @@ fn program(folder: &Path, head: &str) {
         let one = |(i, (low, high)): (usize, &(f64, f64))| format!("{letter}{i} = [{low:?}, {high:?}]");
         bounds.iter().enumerate().map(one).collect::<Vec<_>>().join(", ")
     };
-    let (x, y) = (variables("x", &spec.upper.bounds), variables("y", &spec.lower.bounds));
+    let (x, y) = (variables("x", spec.upper.space.bounds()), variables("y", spec.lower.space.bounds()));
     let text = format!(
         "name = \"smd1\"\n{head}\n[upper]\nvariables = {{ {x} }}\n[lower]\nvariables = {{ {y} }}\n\
          [best_known]\nupper = 0\nlower = 0\n"

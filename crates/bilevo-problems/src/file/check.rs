@@ -13,7 +13,7 @@ use super::diagnostic::{Diagnostic, Severity};
 use super::levels::Place;
 use super::{ExpressionProblem, Origin, ProblemFile};
 use crate::program::ProgramSpec;
-use bilevo_core::problem::{Failure, Level};
+use bilevo_core::problem::{BilevelProblem, Failure, Level};
 use samples::{Effort, Probe};
 
 /// Evaluates a level at (x, y): the value, with the constraints appended.
@@ -118,13 +118,13 @@ impl Remarks<'_> {
 
     /// How a point is written for people.
     fn point(&self, x: &[f64], y: &[f64]) -> String {
-        let names = |level: Level| match (self.subject, level) {
-            (Subject::Expressions(problem), level) => problem.names(level),
-            (Subject::Program(program, _), Level::Upper) => &program.upper_names,
-            (Subject::Program(program, _), Level::Lower) => &program.lower_names,
+        let spec = match self.subject {
+            Subject::Expressions(problem) => problem.spec(),
+            Subject::Program(program, _) => &program.problem,
         };
         const SHOWN: usize = 6;
-        let pairs = names(Level::Upper).iter().chain(names(Level::Lower)).zip(x.iter().chain(y));
+        let names = [Level::Upper, Level::Lower].map(|level| spec.names(level));
+        let pairs = names.iter().flatten().zip(x.iter().chain(y));
         let mut words: Vec<String> = pairs.take(SHOWN).map(|(name, value)| format!("{name} = {value:.4}")).collect();
         if x.len() + y.len() > SHOWN {
             words.push("...".into());

@@ -21,7 +21,6 @@ pub struct ExpressionProblem {
 /// One level: its program, and what remarks about it need.
 pub(crate) struct Compiled {
     program: Program,
-    pub(crate) names: Vec<String>,
     /// Where each variable is declared.
     pub(crate) variables: Vec<Place>,
     pub(crate) objective: (Place, Depends),
@@ -35,7 +34,6 @@ pub(crate) struct Compiled {
 impl Compiled {
     pub(crate) fn new(
         level: Expressions,
-        names: Vec<String>,
         variables: Vec<Place>,
         definitions: &[Definition],
         dependence: &Dependence,
@@ -47,7 +45,6 @@ impl Compiled {
         used.truncate(dim);
         Compiled {
             program: Program::new(definitions, &constraints, &level.objective, dim),
-            names,
             variables,
             constraints: level.constraints().map(|c| (c.place, dependence.of(&c.node))).collect(),
             objective: (level.objective_place, dependence.of(&level.objective)),
@@ -75,8 +72,8 @@ impl ExpressionProblem {
     }
 
     /// The names of a level's variables, as in `t`, `y[2]`, `f[1,3]`.
-    pub fn names(&self, level: Level) -> &[String] {
-        &self.level(level).names
+    pub fn names(&self, level: Level) -> Vec<String> {
+        self.spec.names(level)
     }
 
     /// Steps of the machine that an evaluation of a level takes.

@@ -6,7 +6,6 @@
 //! `equalities` the program returns for it.
 
 use super::reader::{Field, Reader};
-use super::variables::Variables;
 use crate::program::{
     Command, Commands, DEFAULT_MAX_FAILURES, DEFAULT_START_TIMEOUT, DEFAULT_TIMEOUT, Mode, Once, ProgramSpec,
 };
@@ -30,7 +29,6 @@ pub(crate) fn program(
     top: &[Field],
     [upper, lower]: [(&Field, &[Field]); 2],
     mut spec: ProblemSpec,
-    [upper_variables, lower_variables]: [Variables; 2],
 ) -> Option<ProgramSpec> {
     for (level, fields) in [(&mut spec.upper, upper.1), (&mut spec.lower, lower.1)] {
         if let Some(field) = find(fields, "inequalities") {
@@ -52,8 +50,6 @@ pub(crate) fn program(
     };
     let mut program = ProgramSpec {
         problem: spec,
-        upper_names: upper_variables.names,
-        lower_names: lower_variables.names,
         folder: PathBuf::new(),
         commands,
         timeout: seconds(reader, top, "timeout", DEFAULT_TIMEOUT),

@@ -5,6 +5,7 @@ use super::diagnostic::Severity;
 use super::reader::{Field, Reader};
 use crate::expression::scope::{Scope, Shape, Symbol};
 use bilevo_core::problem::{Level, MAX_DIM};
+use bilevo_core::space::{Kind, Space};
 use toml::de::DeValue;
 
 /// What to do about too many variables.
@@ -13,9 +14,8 @@ const MANY: &str = "describe the decision by fewer numbers, as by the parameters
 /// The variables of a level, in the order of the file.
 #[derive(Default)]
 pub(crate) struct Variables {
-    /// Each element: `t`, `y[2]`, `f[1,3]`.
-    pub(crate) names: Vec<String>,
-    pub(crate) bounds: Vec<(f64, f64)>,
+    /// Each element by name: `t`, `y[2]`, `f[1,3]`.
+    pub(crate) space: Space,
     /// Where each element is declared.
     pub(crate) spans: Vec<std::ops::Range<usize>>,
 }
@@ -31,19 +31,19 @@ pub(crate) fn variables(reader: &mut Reader, field: &Field, level: Level, scope:
             continue;
         }
         // Boxes may use parameters and data, not other variables.
-        let before = all.names.len();
+        let before = all.space.dim();
         let Some(shape) = declare(reader, &variable, &declared, &mut all) else {
             scope.broken.insert(variable.key);
             continue;
         };
-        if all.names.len() > MAX_DIM {
+        if all.space.dim() > MAX_DIM {
             reader.key_error(&variable, format!("more than {MAX_DIM} variables at the {level} level"), MANY);
             return all;
         }
         let first = (slot + before) as u32;
         scope.symbols.insert(variable.key.clone(), Symbol::Slots { first, shape, defined: shape.len() });
     }
-    if all.names.is_empty() && !reader.failed() {
+    if all.space.dim() == 0 && !reader.failed() {
         reader.error(field, format!("the {level} level has no variables"), HINT);
     }
     all
@@ -79,13 +79,14 @@ fn declare(reader: &mut Reader, variable: &Field, scope: &Scope, all: &mut Varia
             Shape::Vector(_) => &[("i", i as f64)],
             Shape::Matrix(..) => &[("i", i as f64), ("j", j as f64)],
         };
-        all.bounds.push(interval(reader, one, scope, indices)?);
-        all.spans.push(one.span.clone());
-        all.names.push(match shape {
+        let (low, high) = interval(reader, one, scope, indices)?;
+        let name = match shape {
             Shape::Scalar => variable.key.clone(),
             Shape::Vector(_) => format!("{}[{i}]", variable.key),
             Shape::Matrix(..) => format!("{}[{i},{j}]", variable.key),
-        });
+        };
+        all.space.add(name, Kind::Real, low, high);
+        all.spans.push(one.span.clone());
     }
     Some(shape)
 }

@@ -10,10 +10,6 @@ fn cases() -> impl Iterator<Item = Rotated> {
     instances.flat_map(|((m, n), k)| Smd::ALL.map(|smd| Rotated::new("rotated", smd, k, m, n)))
 }
 
-fn uniform(bounds: &[(f64, f64)], stream: &mut Stream) -> Vec<f64> {
-    bounds.iter().map(|(low, high)| low + (high - low) * stream.uniform()).collect()
-}
-
 fn values(problem: &dyn BilevelProblem, level: Level, x: &[f64], y: &[f64]) -> Vec<f64> {
     let mut values = Vec::new();
     let objective = problem.evaluate(level, x, y, &mut values).unwrap();
@@ -42,10 +38,10 @@ fn every_point_of_the_plain_problem_has_a_place_with_the_same_values() {
     for (number, problem) in cases().enumerate() {
         let mut stream = Streams::new(3).open(Purpose::Sample, 0, number as u64);
         for _ in 0..50 {
-            let (x, y) = (uniform(&problem.upper.bounds, &mut stream), uniform(&problem.lower.bounds, &mut stream));
+            let (x, y) = (problem.upper.plain.draw(&mut stream), problem.lower.plain.draw(&mut stream));
             let (w, v) = problem.place((x.clone(), y.clone()));
             for (point, spec) in [(&w, &problem.spec.upper), (&v, &problem.spec.lower)] {
-                assert!(point.iter().zip(&spec.bounds).all(|(v, (low, high))| low <= v && v <= high), "{number}");
+                assert!(spec.space.contains(point), "{number}");
             }
             for level in [Level::Upper, Level::Lower] {
                 let (plain, rotated) = (values(&*problem.plain, level, &x, &y), values(&problem, level, &w, &v));
@@ -65,8 +61,8 @@ fn outside_the_plain_box_both_levels_pay_the_squared_way_back() {
     for (number, problem) in cases().enumerate() {
         let mut stream = Streams::new(4).open(Purpose::Sample, 0, number as u64);
         for _ in 0..50 {
-            let w = uniform(&problem.spec.upper.bounds, &mut stream);
-            let v = uniform(&problem.spec.lower.bounds, &mut stream);
+            let w = problem.spec.upper.space.draw(&mut stream);
+            let v = problem.spec.lower.space.draw(&mut stream);
             let (mut x, mut y) = (Vec::new(), Vec::new());
             let ways = [problem.upper.stands_for(&w, &mut x), problem.lower.stands_for(&v, &mut y)];
             // Where the way is 0 the point itself is meant.

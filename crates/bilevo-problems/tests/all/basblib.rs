@@ -23,12 +23,11 @@ fn evaluate(problem: &dyn BilevelProblem, level: Level, x: &[f64], y: &[f64]) ->
 fn grid(spec: &LevelSpec, points: usize) -> Vec<Vec<f64>> {
     if spec.dim() > 6 {
         let mut stream = Streams::new(4).open(Purpose::Sample, 0, 0);
-        let mut draw = || spec.bounds.iter().map(|(low, high)| low + (high - low) * stream.uniform()).collect();
-        return (0..points).map(|_| draw()).collect();
+        return (0..points).map(|_| spec.space.draw(&mut stream)).collect();
     }
     let per_side = (points as f64).powf(1.0 / spec.dim() as f64).round() as usize | 1;
     let mut all = vec![vec![]];
-    for &(low, high) in &spec.bounds {
+    for &(low, high) in spec.space.bounds() {
         let at = |i: usize| low + (high - low) * i as f64 / (per_side - 1) as f64;
         all = all.iter().flat_map(|p| (0..per_side).map(|i| [&p[..], &[at(i)]].concat())).collect();
     }
@@ -43,12 +42,12 @@ fn better(a: (f64, f64), b: (f64, f64)) -> bool {
 
 /// Random steps from a point, longer after a success and shorter after a failure.
 fn climb(problem: &dyn BilevelProblem, x: &[f64], start: &[f64], stream: &mut Stream) -> (Vec<f64>, (f64, f64)) {
-    let bounds = &problem.spec().lower.bounds;
+    let space = &problem.spec().lower.space;
     let (mut y, mut at) = (start.to_vec(), evaluate(problem, Level::Lower, x, start));
     let mut scale = 0.1;
     for _ in 0..600 {
         let moved: Vec<f64> =
-            y.iter().zip(bounds).map(|(v, (l, h))| (v + scale * (h - l) * stream.normal()).clamp(*l, *h)).collect();
+            y.iter().zip(space.iter()).map(|(y, v)| v.clamp(y + scale * v.width() * stream.normal())).collect();
         let there = evaluate(problem, Level::Lower, x, &moved);
         scale *= if better(there, at) { 1.7 } else { 0.88 };
         if better(there, at) {
@@ -196,9 +195,8 @@ fn no_answer_drawn_near_or_far_is_better_than_the_stated_one() {
         let mut stream = Streams::new(8).open(Purpose::Sample, 0, number as u64);
         for draw in 0..6000 {
             let scale = [1e-6, 1e-4, 1e-2, 0.1, 1.0][draw % 5];
-            let bounds = y.iter().zip(&problem.spec().lower.bounds);
-            let moved = bounds.map(|(v, (l, h))| (v + scale * (h - l) * stream.normal()).clamp(*l, *h));
-            let moved: Vec<f64> = moved.collect();
+            let variables = y.iter().zip(problem.spec().lower.space.iter());
+            let moved: Vec<f64> = variables.map(|(y, v)| v.clamp(y + scale * v.width() * stream.normal())).collect();
             let (violation, value) = evaluate(problem, Level::Lower, x, &moved);
             let slack = 1e-6 * (1.0 + best.abs());
             assert!(violation > 1e-12 || value >= best - slack, "{}: {value} < {best} at {moved:?}", known.name);

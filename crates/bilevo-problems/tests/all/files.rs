@@ -48,7 +48,7 @@ fn the_smallest_file() {
     assert_eq!(toll.spec().name, "toll");
     assert_eq!(toll.spec().upper.direction, Direction::Maximize);
     assert_eq!(toll.spec().lower.direction, Direction::Minimize);
-    assert_eq!(toll.spec().upper.bounds, [(0.0, 10.0)]);
+    assert_eq!(toll.spec().upper.space.bounds(), [(0.0, 10.0)]);
     assert_eq!(toll.spec().best_known[0].upper, 16.0);
     assert_eq!(toll.spec().best_known[0].lower, None);
     assert_eq!(values(&toll, Level::Upper, &[4.0], &[3.0]), (12.0, vec![-5.0]));
@@ -150,10 +150,10 @@ fn parameters_data_and_definitions() {
         "#,
     );
     let spec = problem.spec();
-    assert_eq!(spec.upper.bounds, [(0.0, 2.0)]);
-    assert_eq!(spec.lower.bounds[..3], [(0.0, 1.5), (0.0, 4.0), (0.0, 3.0)]);
-    assert_eq!(spec.lower.bounds[3..7], [(-1.0, 10.0), (-1.0, 20.0), (-2.0, 10.0), (-2.0, 20.0)]);
-    assert_eq!(spec.lower.bounds[7..9], [(0.0, 1.0), (2.0, 3.0)]);
+    assert_eq!(spec.upper.space.bounds(), [(0.0, 2.0)]);
+    assert_eq!(spec.lower.space.bounds()[..3], [(0.0, 1.5), (0.0, 4.0), (0.0, 3.0)]);
+    assert_eq!(spec.lower.space.bounds()[3..7], [(-1.0, 10.0), (-1.0, 20.0), (-2.0, 10.0), (-2.0, 20.0)]);
+    assert_eq!(spec.lower.space.bounds()[7..9], [(0.0, 1.0), (2.0, 3.0)]);
     assert_eq!(problem.names(Level::Upper), ["x"]);
     let names = ["y[1]", "y[2]", "y[3]", "f[1,1]", "f[1,2]", "f[2,1]", "f[2,2]", "z[1]", "z[2]", "w"];
     assert_eq!(problem.names(Level::Lower), names);
@@ -240,7 +240,7 @@ fn programs() {
     let ProblemFile::Program { spec, hash, .. } = parse(text) else { panic!() };
     assert_eq!(spec.problem.upper.direction, Direction::Maximize);
     assert_eq!((spec.problem.upper.inequalities, spec.problem.lower.equalities), (1, 2));
-    assert_eq!(spec.lower_names, ["y1", "y2"]);
+    assert_eq!(spec.problem.names(Level::Lower), ["y1", "y2"]);
     assert_eq!(spec.timeout, Duration::from_secs(5));
     assert_eq!((spec.max_failures, spec.memory), (3, Some(500_000_000)));
     let Commands::Both(command) = &spec.commands else { panic!() };

@@ -133,9 +133,7 @@ fn survives(text: &str) -> bool {
     let mut load = |_: &str| Ok("a,b\n1,2\n3,4\n".to_string());
     match file::parse("fuzz.toml", text, &mut load) {
         Ok(ProblemFile::Expressions(problem)) => {
-            let centre = |level: Level| -> Vec<f64> {
-                problem.spec().level(level).bounds.iter().map(|(low, high)| low + (high - low) / 2.0).collect()
-            };
+            let centre = |level: Level| -> Vec<f64> { problem.spec().level(level).space.middle() };
             let (x, y) = (centre(Level::Upper), centre(Level::Lower));
             assert_eq!(problem.spec().check(), Ok(()), "{text}");
             for level in [Level::Upper, Level::Lower] {

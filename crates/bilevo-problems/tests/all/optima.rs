@@ -39,7 +39,7 @@ fn cases() -> Vec<Case> {
 }
 
 fn inside(spec: &LevelSpec, v: &[f64]) -> bool {
-    v.len() == spec.dim() && v.iter().zip(&spec.bounds).all(|(v, (low, high))| low <= v && v <= high)
+    spec.space.contains(v)
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn smd_optimal_values_are_the_published_ones() {
 fn perturbed(stream: &mut Stream, centre: &[f64], spec: &LevelSpec, scale: f64) -> Vec<f64> {
     let only = stream.below(2 * centre.len());
     let mut moved = centre.to_vec();
-    for (i, (v, (low, high))) in moved.iter_mut().zip(&spec.bounds).enumerate() {
+    for (i, (v, (low, high))) in moved.iter_mut().zip(spec.space.bounds()).enumerate() {
         if only >= centre.len() || only == i {
             *v = (*v + scale * stream.normal()).clamp(*low, *high);
         }

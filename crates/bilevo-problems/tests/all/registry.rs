@@ -5,10 +5,7 @@ use bilevo_problems::{catalogue, names, optima, problem};
 
 /// Centre, both extreme corners and the two alternating ones.
 fn probes(spec: &LevelSpec) -> Vec<Vec<f64>> {
-    let pick = |choose: fn(usize) -> f64| {
-        let at = |(i, (low, high)): (usize, &(f64, f64))| (low + choose(i) * (high - low)).clamp(*low, *high);
-        spec.bounds.iter().enumerate().map(at).collect()
-    };
+    let pick = |choose: fn(usize) -> f64| spec.space.iter().enumerate().map(|(i, v)| v.at(choose(i))).collect();
     vec![pick(|_| 0.5), pick(|_| 0.0), pick(|_| 1.0), pick(|i| (i % 2) as f64), pick(|i| ((i + 1) % 2) as f64)]
 }
 

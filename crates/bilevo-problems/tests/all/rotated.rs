@@ -30,8 +30,8 @@ fn the_optimum_is_inside_the_box_feasible_and_has_the_values_of_the_plain_proble
             (Level::Upper, &x, rotated.spec().best_known[0].upper),
             (Level::Lower, &y, rotated.spec().best_known[0].lower.unwrap()),
         ] {
-            let bounds = &rotated.spec().level(level).bounds;
-            assert!(point.iter().zip(bounds).all(|(v, (low, high))| low < v && v < high), "{name} {dims:?}");
+            let space = &rotated.spec().level(level).space;
+            assert!(point.iter().zip(space.iter()).all(|(&p, v)| v.low < p && p < v.high), "{name} {dims:?}");
             let (value, violation) = evaluate(&*rotated, level, &x, &y);
             assert!((value - known).abs() <= ROUNDING && violation <= ROUNDING, "{name} {dims:?}: {value} {violation}");
         }
@@ -48,9 +48,9 @@ fn no_answer_near_or_far_beats_the_followers_at_the_optimum() {
         let (mut feasible, mut worse) = (0, 0);
         for draw in 0..4000 {
             let scale = [1e-6, 1e-4, 1e-2, 0.1, 1.0][draw % 5];
-            let bounds = &problem.spec().lower.bounds;
-            let moved = |(v, (low, high)): (&f64, &(f64, f64))| (v + scale * stream.normal()).clamp(*low, *high);
-            let other: Vec<f64> = y.iter().zip(bounds).map(moved).collect();
+            let space = &problem.spec().lower.space;
+            let other: Vec<f64> =
+                y.iter().zip(space.iter()).map(|(y, v)| v.clamp(y + scale * stream.normal())).collect();
             let (value, violation) = evaluate(&*problem, Level::Lower, &x, &other);
             if violation <= 1e-12 {
                 feasible += 1;
@@ -87,7 +87,7 @@ fn the_followers_gradient_vanishes_at_the_optimum() {
 fn an_instance_is_the_same_bits_and_others_are_others() {
     let fingerprint = |name: &str| {
         let problem = problem(name, None).unwrap();
-        let middle = |level| problem.spec().level(level).bounds.iter().map(|(a, b)| 0.25 * a + 0.75 * b).collect();
+        let middle = |level| problem.spec().level(level).space.iter().map(|v| 0.25 * v.low + 0.75 * v.high).collect();
         let (x, y): (Vec<f64>, Vec<f64>) = (middle(Level::Upper), middle(Level::Lower));
         let values = [Level::Upper, Level::Lower].map(|level| evaluate(&*problem, level, &x, &y).0.to_bits());
         (x[0].to_bits(), y[2].to_bits(), values)

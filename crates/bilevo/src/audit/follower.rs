@@ -88,18 +88,12 @@ impl<'a> Follower<'a> {
 
     /// The answer in the problem's own variables.
     pub(super) fn unscaled(&self, u: &[f64]) -> Vec<f64> {
-        u.iter()
-            .zip(&self.spec.lower.bounds)
-            .map(|(u, (low, high))| (low + u * (high - low)).clamp(*low, *high))
-            .collect()
+        self.spec.lower.space.from_unit(u)
     }
 
     /// An answer in scaled variables.
     pub(super) fn scaled(&self, y: &[f64]) -> Vec<f64> {
-        y.iter()
-            .zip(&self.spec.lower.bounds)
-            .map(|(y, (low, high))| ((y - low) / (high - low)).clamp(0.0, 1.0))
-            .collect()
+        self.spec.lower.space.to_unit(y)
     }
 
     /// Evaluates the follower's objective and constraints; `None` where that failed.

@@ -7,6 +7,7 @@ use super::follower::{Follower, Point};
 use super::local::{Local, Row};
 use bilevo_core::cma::{Cma, CmaParams, Scratch};
 use bilevo_core::rng::{Purpose, Stream, Streams};
+use bilevo_core::space::Space;
 
 /// Where CMA-ES leaves the rest to the local search: its relative spread of values, its step size.
 const SETTLED: f64 = 1e-5;
@@ -121,13 +122,13 @@ fn evolve(
     // Every third start is larger: it sees more of a rugged objective.
     let population = (4 + (3.0 * libm::log(n as f64)) as usize) << (start % 3);
     let params = CmaParams::new(n, population);
-    let bounds = vec![(0.0, 1.0); n];
+    let unit = Space::from(vec![(0.0, 1.0); n]);
     let mut cma = Cma::round((0..n).map(|_| stream.uniform()).collect(), 0.3);
     let mut scratch = Scratch::default();
     let mut best: Option<Point> = None;
     for _ in 0..100 + 50 * n {
         let mut points = vec![vec![0.0; n]; population];
-        points.iter_mut().for_each(|point| cma.sample(stream, &bounds, point));
+        points.iter_mut().for_each(|point| cma.sample(stream, &unit, point));
         let mut found: Vec<Point> = follower.lower(&points)?.into_iter().flatten().collect();
         found.sort_by(|a, b| merit(a, penalty).total_cmp(&merit(b, penalty)));
         let (Some(first), Some(last)) = (found.first(), found.last()) else { continue };

@@ -46,7 +46,8 @@ impl Plan {
     /// # Errors
     /// What cannot be used, in words.
     pub(super) fn new(spec: &ProgramSpec, level: Level) -> Result<Self, String> {
-        let names = Names { upper: &spec.upper_names, lower: &spec.lower_names };
+        let [upper, lower] = [Level::Upper, Level::Lower].map(|level| spec.problem.names(level));
+        let names = Names { upper: &upper, lower: &lower };
         let Command { command, environment, mode } = spec.commands.of(level);
         let [program, arguments @ ..] = &command[..] else { return Err("there is no command".into()) };
         let asking = match mode {

@@ -3,7 +3,7 @@
 use super::{Named, Source, SourceError};
 use crate::evaluate::{Evaluator, EvaluatorError};
 use crate::program::Program;
-use bilevo_core::problem::{Level, ProblemSpec};
+use bilevo_core::problem::ProblemSpec;
 use bilevo_problems::file::{self, ProblemFile};
 use bilevo_problems::program::ProgramSpec;
 use std::path::Path;
@@ -28,13 +28,6 @@ impl Source for External {
         &self.hash
     }
 
-    fn names(&self, level: Level) -> Vec<String> {
-        match level {
-            Level::Upper => self.program.upper_names.clone(),
-            Level::Lower => self.program.lower_names.clone(),
-        }
-    }
-
     fn evaluator(&self, jobs: usize) -> Result<Box<dyn Evaluator + '_>, EvaluatorError> {
         Ok(Box::new(Program::new(self.program.clone(), jobs)?))
     }
@@ -53,10 +46,7 @@ fn read(name: &str, dims: Option<(usize, usize)>) -> Result<Box<dyn Source>, Sou
     }
     let hash = file.hash().to_string();
     match file {
-        ProblemFile::Expressions(problem) => {
-            let names = Some([Level::Upper, Level::Lower].map(|level| problem.names(level).to_vec()));
-            Ok(Box::new(Named { names, ..Named::new(Box::new(problem), name, hash) }))
-        }
+        ProblemFile::Expressions(problem) => Ok(Box::new(Named::new(Box::new(problem), name, hash))),
         ProblemFile::Program { spec, .. } => Ok(Box::new(External { program: spec, place: name.into(), hash })),
     }
 }

@@ -77,7 +77,7 @@ fn about(source: &dyn Source) -> About {
 
 fn level(source: &dyn Source, level: Level) -> AboutLevel {
     let spec = source.spec().level(level);
-    let variables = source.names(level).into_iter().zip(&spec.bounds);
+    let variables = source.names(level).into_iter().zip(spec.space.bounds());
     AboutLevel {
         direction: spec.direction,
         variables: variables.map(|(name, &(low, high))| Variable { name, low, high }).collect(),

@@ -79,7 +79,7 @@ pub(super) fn answer(probe: &mut Probe, x: &[f64], direction: Direction) -> Opti
 
 /// Whether every variable sits at an end of its box.
 fn in_corner(probe: &Probe, y: &[f64]) -> bool {
-    y.iter().zip(&probe.spec.lower.bounds).all(|(v, (low, high))| v == low || v == high)
+    y.iter().zip(probe.spec.lower.space.iter()).all(|(&y, v)| y == v.low || y == v.high)
 }
 
 /// Whether points all around are allowed too: no end of the box and no constraint holds it.
@@ -87,7 +87,7 @@ fn is_inside(probe: &mut Probe, x: &[f64], y: &[f64]) -> bool {
     const AROUND: usize = 8;
     (0..AROUND).all(|_| {
         let near = probe.near(Level::Lower, y, 1e-3);
-        let clamped = near.iter().zip(&probe.spec.lower.bounds).any(|(v, (low, high))| v == low || v == high);
+        let clamped = near.iter().zip(probe.spec.lower.space.iter()).any(|(&y, v)| y == v.low || y == v.high);
         let seen = probe.at(Level::Lower, x, &near);
         !clamped && probe.spec.violation(Level::Lower, &seen.constraints) <= 0.0
     })

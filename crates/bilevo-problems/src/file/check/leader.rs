@@ -5,6 +5,7 @@ use super::directions::{answer, opposite, words};
 use super::samples::Probe;
 use super::{Part, Remarks};
 use bilevo_core::problem::{BestKnown, Direction, Level};
+use bilevo_core::space::Variable;
 
 /// Corners of the box, decisions drawn from it, and steps from the best of them.
 const CORNERS: usize = 16;
@@ -87,11 +88,11 @@ fn search(probe: &mut Probe, direction: Direction) -> Option<(Judged, f64)> {
 
 /// A corner of the leader's box by its number: the lowest bits say which ends, of the first variables.
 fn corner(probe: &Probe, number: usize) -> Vec<f64> {
-    let end = |(variable, (low, high)): (usize, &(f64, f64))| {
+    let end = |(index, v): (usize, Variable)| {
         // Beyond the bits of the number, the ends repeat.
-        if number >> (variable % CORNERS.ilog2() as usize) & 1 == 0 { *low } else { *high }
+        if number >> (index % CORNERS.ilog2() as usize) & 1 == 0 { v.low } else { v.high }
     };
-    probe.spec.upper.bounds.iter().enumerate().map(end).collect()
+    probe.spec.upper.space.iter().enumerate().map(end).collect()
 }
 
 fn judge(probe: &mut Probe, x: Vec<f64>, direction: Direction) -> Option<Judged> {
@@ -126,12 +127,12 @@ fn unmet(probe: &Probe, remarks: &mut Remarks, closest: &Judged) {
 }
 
 fn in_corner(probe: &Probe, x: &[f64]) -> bool {
-    x.iter().zip(&probe.spec.upper.bounds).all(|(v, (low, high))| v == low || v == high)
+    x.iter().zip(probe.spec.upper.space.iter()).all(|(&x, v)| x == v.low || x == v.high)
 }
 
 /// Whether no variable is near an end of its box.
 fn is_inside(probe: &Probe, x: &[f64]) -> bool {
     const MARGIN: f64 = 0.02;
-    let inside = |(v, (low, high)): (&f64, &(f64, f64))| (v - low).min(high - v) > MARGIN * (high - low);
-    x.iter().zip(&probe.spec.upper.bounds).all(inside)
+    let inside = |(x, v): (&f64, Variable)| (x - v.low).min(v.high - x) > MARGIN * v.width();
+    x.iter().zip(probe.spec.upper.space.iter()).all(inside)
 }

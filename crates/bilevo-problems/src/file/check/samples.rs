@@ -4,8 +4,9 @@
 use super::{Evaluate, Part, Remarks};
 use crate::file::check::Subject;
 use crate::file::diagnostic::Severity;
-use bilevo_core::problem::{BilevelProblem, Level, LevelSpec, ProblemSpec};
+use bilevo_core::problem::{BilevelProblem, Level, ProblemSpec};
 use bilevo_core::rng::{Purpose, Stream, Streams};
+use bilevo_core::space::Variable;
 
 /// How many evaluations may be spent.
 #[derive(Clone, Copy)]
@@ -62,17 +63,13 @@ impl<'p> Probe<'p> {
 
     /// A point of the box of a level.
     pub(super) fn draw(&mut self, level: Level) -> Vec<f64> {
-        let spec: &'p LevelSpec = self.spec.level(level);
-        spec.bounds.iter().map(|(low, high)| (low + self.stream.uniform() * (high - low)).clamp(*low, *high)).collect()
+        self.spec.level(level).space.draw(&mut self.stream)
     }
 
     /// A point near another, in the box.
     pub(super) fn near(&mut self, level: Level, point: &[f64], scale: f64) -> Vec<f64> {
-        let bounds: &'p [(f64, f64)] = &self.spec.level(level).bounds;
-        let step = |(v, (low, high)): (&f64, &(f64, f64))| {
-            (v + scale * (high - low) * self.stream.normal()).clamp(*low, *high)
-        };
-        point.iter().zip(bounds).map(step).collect()
+        let step = |(value, v): (&f64, Variable)| v.nearest(value + scale * v.width() * self.stream.normal());
+        point.iter().zip(self.spec.level(level).space.iter()).map(step).collect()
     }
 }
 
@@ -82,7 +79,7 @@ pub(super) fn check(probe: &mut Probe, remarks: &mut Remarks) {
         let mut tally = Tally::new(count);
         for number in 0..probe.effort.points {
             let (x, y) = match number {
-                0 => (centre(&probe.spec.upper), centre(&probe.spec.lower)),
+                0 => (probe.spec.upper.space.middle(), probe.spec.lower.space.middle()),
                 _ => (probe.draw(Level::Upper), probe.draw(Level::Lower)),
             };
             let seen = probe.at(level, &x, &y);
@@ -93,10 +90,6 @@ pub(super) fn check(probe: &mut Probe, remarks: &mut Remarks) {
         tally.idle(level, probe.spec.level(level).inequalities, remarks);
     }
     known_points(probe, remarks);
-}
-
-fn centre(spec: &LevelSpec) -> Vec<f64> {
-    spec.bounds.iter().map(|(low, high)| low + (high - low) / 2.0).collect()
 }
 
 type Point = (Vec<f64>, Vec<f64>);
@@ -280,8 +273,7 @@ fn known_points(probe: &mut Probe, remarks: &mut Remarks) {
     const TOLERANCE: f64 = 1e-3;
     for (number, point) in problem.points.iter().enumerate() {
         let Some((x, y)) = &point.at else { continue };
-        let inside = |spec: &LevelSpec, v: &[f64]| v.iter().zip(&spec.bounds).all(|(v, (l, h))| l <= v && v <= h);
-        if !inside(&problem.spec().upper, x) || !inside(&problem.spec().lower, y) {
+        if !problem.spec().upper.space.contains(x) || !problem.spec().lower.space.contains(y) {
             remarks.warn(
                 Part::Known(number),
                 "the known optimum lies outside the boxes",
