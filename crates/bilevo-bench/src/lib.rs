@@ -1,9 +1,11 @@
 //! The Rust examples of the README and the guide, compiled and run as doc tests, and the
-//! measurements of the guide's page on the default method ([`ert`]).
+//! measurements of the guide: first hits ([`ert`]) and finished runs ([`finished`]).
 //!
 //! The program of this package is what `cargo xtask bench` measures.
 
+mod clock;
 pub mod ert;
+pub mod finished;
 
 #[cfg(doctest)]
 mod guide {

@@ -1,6 +1,7 @@
 //! The runs of one problem.
 
 use super::{Options, table};
+use crate::clock::clock;
 use anyhow::{Context, Result};
 use bilevo_core::batch::Replies;
 use bilevo_core::config::SchemeKind;
@@ -10,7 +11,6 @@ use bilevo_core::record::Solution;
 use bilevo_core::solved::{Tolerances, solved};
 use bilevo_core::{Ask, Engine};
 use rayon::prelude::*;
-use rustix::time::{ClockId, clock_gettime};
 use std::io::Write;
 
 /// The best published totals at 1e-6 on SMD; none for SMD10.
@@ -123,12 +123,6 @@ fn tolerances(name: &str, spec: &ProblemSpec) -> Tolerances {
     } else {
         plain
     }
-}
-
-/// Seconds of the processor that this thread has used.
-fn clock() -> f64 {
-    let now = clock_gettime(ClockId::ThreadCPUTime);
-    now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
 }
 
 fn run(

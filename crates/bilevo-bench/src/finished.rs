@@ -1,0 +1,85 @@
+//! Finished runs: how often is a run right that has to notice by itself that it is done, and does it
+//! say so when it is wrong?
+//!
+//! `finished [--seeds 1-9] [--method M] [--set PATH=VALUE]... [--units] [--markdown] [--csv FILE] SUITE...`
+//!
+//! A suite is `smd`, `tp`, `rotated`, `basblib`, `bolib`, `own` (`examples/problems`), a problem's name
+//! (with a size, `smd1@5+5`) or the path of a problem file. The known optimum ends no run. Rotated
+//! problems are another instance for every seed.
+//!
+//! A run is *right* if F is within 1 % or 0.01 of the best known, both violations are at most 1e-4, and
+//! an audit finds no follower's answer better by more than 1e-2. A problem without a feasible decision
+//! wants a result that is infeasible. A wrong run is *told* if the result itself gives a reason to doubt
+//! it ([`judge`]). Evaluations are those of both levels, without the audit. The first hit is the earliest
+//! generation whose incumbent was right; the ratio says what noticing cost.
+//!
+//! With `--units` every suite is run once more for each of several changes of units: x times 1e6, y times
+//! 1e-3, f times 1e-9 or 1e6, F times 1e-6 or 1e6, constraints times 1e4, and all together. Answers are
+//! judged in the plain units.
+
+pub mod judge;
+mod options;
+mod stored;
+mod suites;
+mod table;
+pub mod units;
+
+pub use options::Options;
+
+use anyhow::Result;
+use judge::{Finding, Told};
+use rayon::prelude::*;
+use std::io::Write;
+use suites::Case;
+use units::Scales;
+
+/// One run with what came of it.
+pub(crate) struct Run {
+    pub(crate) problem: String,
+    pub(crate) seed: u64,
+    pub(crate) finding: Finding,
+}
+
+/// Measures what the options ask for and prints it, suite by suite.
+///
+/// # Errors
+/// A problem or setting that does not exist, or nowhere to write to.
+pub fn print(options: &Options, out: &mut impl Write) -> Result<()> {
+    let mut kept = options.csv.as_deref().map(stored::Writer::new).transpose()?;
+    let mut rows = Vec::new();
+    table::head(out)?;
+    for suite in &options.suites {
+        for (label, scales) in units::changes(options.units) {
+            let runs = measure(options, suite, &scales)?;
+            if let Some(kept) = &mut kept {
+                kept.keep(suite, label, &runs)?;
+            }
+            let row = table::Row::new(suite, label, &runs);
+            row.line(out)?;
+            table::wrong(&runs, out)?;
+            rows.push(row);
+        }
+    }
+    if options.markdown { table::markdown(&rows, out) } else { Ok(()) }
+}
+
+/// All problems of a suite with all seeds.
+fn measure(options: &Options, suite: &str, scales: &Scales) -> Result<Vec<Run>> {
+    let cases = suites::cases(suite, &options.seeds)?;
+    cases.into_par_iter().map(|case| once(options, case, scales)).collect()
+}
+
+fn once(options: &Options, Case { problem, seed }: Case, scales: &Scales) -> Result<Run> {
+    let finding = judge::run(&problem, seed, scales, &options.method, &options.settings)?;
+    Ok(Run { problem, seed, finding })
+}
+
+/// How many runs are right, wrong and told, wrong and untold.
+pub(crate) fn counts(runs: &[Run]) -> [usize; 3] {
+    let count = |wanted: fn(&Finding) -> bool| runs.iter().filter(|run| wanted(&run.finding)).count();
+    [
+        count(|finding| finding.right),
+        count(|finding| !finding.right && finding.told == Told::Doubt),
+        count(|finding| !finding.right && finding.told == Told::Good),
+    ]
+}

@@ -1,0 +1,181 @@
+//! One run, and whether its answer is right.
+
+use super::suites;
+use super::units::{Scales, Units};
+use crate::clock::clock;
+use anyhow::{Context, Result};
+use bilevo::source::Named;
+use bilevo::{Audit, AuditOptions, History, RunResult, Serial, Solution, Solver, Status, StopReason, Verdict};
+use bilevo_core::problem::{BilevelProblem, Level, LowerConstraints, ProblemSpec};
+
+/// Largest violation of a right answer.
+const VIOLATION: f64 = 1e-4;
+/// The most by which the follower may do better than a right answer.
+const GAP: f64 = 1e-2;
+/// F may differ by this share, or by this much.
+const SHARE: f64 = 1e-2;
+
+/// What a result lets its reader believe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// It gives no reason to doubt.
+    Good,
+    /// It did not end by agreement, is infeasible, carries a warning, or its audit speaks against it.
+    Doubt,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// Whether the answer is right.
+    pub right: bool,
+    /// Whether the result lets a reader believe so.
+    pub told: Told,
+    /// F of the answer in plain units.
+    pub found: f64,
+    /// The best known F; none if the problem is infeasible.
+    pub truth: Option<f64>,
+    /// The larger violation of both levels, in plain units.
+    pub violation: f64,
+    /// How much better the follower could do, in plain units.
+    pub gap: f64,
+    /// Evaluations of both levels.
+    pub evaluations: u64,
+    /// Evaluations until the incumbent was right for the first time.
+    pub first_hit: Option<u64>,
+    /// Seconds of the processor, audit not included.
+    pub seconds: f64,
+    /// How it ended and what it says of itself.
+    pub said: String,
+}
+
+/// Runs a problem in some units and judges the answer in the plain ones.
+///
+/// # Errors
+/// A problem or setting that does not exist.
+pub fn run(name: &str, seed: u64, scales: &Scales, method: &str, settings: &[(String, String)]) -> Result<Finding> {
+    let plain = suites::open(name)?;
+    let units = Units::new(suites::open(name)?, *scales);
+    let source = Named::new(Box::new(Units::new(suites::open(name)?, *scales)), name, "");
+    let mut history = History::default();
+    let solver = Solver::new(&source).method(method).seed(seed).set("stop.target", "off").observer(&mut history);
+    let solver = settings.iter().fold(solver, |solver, (path, value)| solver.set(path, value));
+    let before = clock();
+    let result = solver.run()?;
+    let seconds = clock() - before;
+    let result = audited(result, &units, seed)?;
+    let solution = result.solution().with_context(|| format!("{name}, seed {seed}: no solution"))?;
+    let (x, y) = units.plain(&solution.x, &solution.y);
+    let answer = evaluated(&*plain, x, y);
+    let gap = if *scales == Scales::PLAIN {
+        gap(plain.spec(), &answer, result.audit.as_ref())
+    } else {
+        gap(plain.spec(), &answer, Some(&audit(&*plain, &answer, seed)))
+    };
+    let truth = nearest(plain.spec(), answer.upper_value);
+    let violation = answer.upper_violation.max(answer.lower_violation);
+    let right = match truth {
+        Some(truth) => is_close(answer.upper_value, truth) && violation <= VIOLATION && gap <= GAP,
+        None => violation > VIOLATION,
+    };
+    let hit = history.records.iter().find(|record| {
+        let violation = record.upper_violation.max(record.lower_violation) / scales.constraints;
+        violation <= VIOLATION && truth.is_some_and(|truth| is_close(record.upper_value / scales.upper, truth))
+    });
+    Ok(Finding {
+        right,
+        told: told(&result),
+        found: answer.upper_value,
+        truth,
+        violation,
+        gap,
+        evaluations: result.evaluations.total(),
+        first_hit: hit.map(|record| record.evaluations.total()),
+        seconds,
+        said: said(&result),
+    })
+}
+
+/// The result with the audit that a careful person asks for.
+fn audited(mut result: RunResult, units: &Units, seed: u64) -> Result<RunResult> {
+    if result.audit.is_none()
+        && let Some(solution) = result.solution()
+    {
+        let audit = audit(units, &solution, seed);
+        if !audit.passed() {
+            result.warnings.push(format!("audit: {}", audit.words));
+        }
+        result.audit = Some(audit);
+    }
+    Ok(result)
+}
+
+fn audit(problem: &dyn BilevelProblem, solution: &Solution, seed: u64) -> Audit {
+    bilevo::audit::audit(&mut Serial::new(problem), solution, &AuditOptions { seed, ..AuditOptions::default() })
+}
+
+/// An answer with its values.
+fn evaluated(problem: &dyn BilevelProblem, x: Vec<f64>, y: Vec<f64>) -> Solution {
+    let spec = problem.spec();
+    let at = |level: Level| {
+        let mut constraints = Vec::new();
+        let value = problem.evaluate(level, &x, &y, &mut constraints).unwrap_or(f64::INFINITY);
+        (value, spec.violation(level, &constraints))
+    };
+    let ((upper_value, upper), (lower_value, lower_violation)) = (at(Level::Upper), at(Level::Lower));
+    let upper_violation = match spec.lower_constraints {
+        LowerConstraints::Added => upper + lower_violation,
+        LowerConstraints::Shared => upper,
+    };
+    Solution { x, y, upper_value, lower_value, upper_violation, lower_violation }
+}
+
+/// How much better the follower could do. An answer that misses an equation by a little has a gap, too.
+fn gap(spec: &ProblemSpec, answer: &Solution, audit: Option<&Audit>) -> f64 {
+    let Some(audit) = audit else { return f64::INFINITY };
+    let flip = |value: f64| spec.lower.direction.flip(value);
+    match (audit.gap, &audit.best) {
+        (Some(gap), _) => gap,
+        (None, Some(best)) if audit.verdict == Verdict::Infeasible => {
+            (flip(answer.lower_value) - flip(best.lower_value)).max(0.0)
+        }
+        // Nothing better was found: whether the answer is feasible is asked elsewhere.
+        (None, _) if audit.verdict == Verdict::NoFeasibleAnswer => 0.0,
+        _ => f64::INFINITY,
+    }
+}
+
+/// The known optimum that is nearest.
+fn nearest(spec: &ProblemSpec, found: f64) -> Option<f64> {
+    spec.best_known.iter().map(|known| known.upper).min_by(|a, b| (a - found).abs().total_cmp(&(b - found).abs()))
+}
+
+fn is_close(found: f64, truth: f64) -> bool {
+    (found - truth).abs() <= SHARE * truth.abs().max(1.0)
+}
+
+/// What a reader of the result is let to believe.
+fn told(result: &RunResult) -> Told {
+    let feasible = result.upper_violation.is_some_and(|violation| violation <= 1e-6);
+    let agreed = result.stop == Status::Finished(StopReason::Agreed);
+    let stands = result.audit.as_ref().is_some_and(Audit::passed);
+    if feasible && agreed && stands && result.warnings.is_empty() { Told::Good } else { Told::Doubt }
+}
+
+/// How a run ended and what it says of itself, in a few words.
+fn said(result: &RunResult) -> String {
+    let mut words = vec![result.stop.to_string()];
+    words.extend(result.verification.filter(|v| v.corrected > 0).map(|v| format!("{} corrected", v.corrected)));
+    let verdict = result.audit.as_ref().map(|audit| match audit.verdict {
+        Verdict::Stands => "audit stands",
+        Verdict::BetterAnswer => "audit: better answer",
+        Verdict::Infeasible => "audit: answer infeasible",
+        Verdict::NoFeasibleAnswer => "audit: none feasible",
+        _ => "audit incomplete",
+    });
+    words.extend(verdict.map(String::from));
+    if result.upper_violation.is_some_and(|violation| violation > 1e-6) {
+        words.push("infeasible".into());
+    }
+    words.join(", ")
+}

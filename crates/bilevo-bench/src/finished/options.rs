@@ -1,0 +1,89 @@
+//! The command line.
+
+use anyhow::{Context, Result, bail};
+use bilevo_core::methods::AUTO;
+use std::path::PathBuf;
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub(super) method: String,
+    pub(super) seeds: Vec<u64>,
+    pub(super) settings: Vec<(String, String)>,
+    pub(super) units: bool,
+    pub(super) markdown: bool,
+    /// Where every run is written.
+    pub(super) csv: Option<PathBuf>,
+    pub(super) suites: Vec<String>,
+}
+
+impl Options {
+    /// Reads the command line.
+    ///
+    /// # Errors
+    /// An option that does not exist or lacks its value.
+    pub fn read(mut args: impl Iterator<Item = String>) -> Result<Options> {
+        let mut options = Options {
+            method: AUTO.into(),
+            seeds: (1..=9).collect(),
+            settings: Vec::new(),
+            units: false,
+            markdown: false,
+            csv: None,
+            suites: Vec::new(),
+        };
+        while let Some(arg) = args.next() {
+            let mut value = || args.next().with_context(|| format!("{arg} needs a value"));
+            match arg.as_str() {
+                "--method" => options.method = value()?,
+                "--seeds" => options.seeds = seeds(&value()?)?,
+                "--units" => options.units = true,
+                "--markdown" => options.markdown = true,
+                "--csv" => options.csv = Some(value()?.into()),
+                "--set" => options.settings.push(setting(&value()?)?),
+                name if name.starts_with('-') => bail!("there is no option {name}"),
+                name => options.suites.push(name.into()),
+            }
+        }
+        if options.suites.is_empty() {
+            bail!("name a suite: smd, tp, rotated, basblib, bolib, own, or a problem");
+        }
+        Ok(options)
+    }
+}
+
+/// `PATH=VALUE`
+pub(crate) fn setting(text: &str) -> Result<(String, String)> {
+    let (path, value) = text.split_once('=').context("--set takes PATH=VALUE")?;
+    Ok((path.into(), value.into()))
+}
+
+/// `1-9`, `4`, or several of these with commas between.
+pub(crate) fn seeds(text: &str) -> Result<Vec<u64>> {
+    let mut seeds = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let number = |text: &str| text.trim().parse::<u64>().with_context(|| format!("`{part}` are no seeds"));
+        seeds.extend(number(first)?..=number(last)?);
+    }
+    Ok(seeds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_are_ranges_and_lists() {
+        assert_eq!(seeds("1-3,7").unwrap(), [1, 2, 3, 7]);
+        assert!(seeds("1-x").is_err() && seeds("").is_err());
+    }
+
+    #[test]
+    fn a_suite_must_be_named() {
+        let read = |args: &[&str]| Options::read(args.iter().map(|arg| (*arg).to_string()));
+        assert!(read(&["--units"]).is_err() && read(&["--nonsense", "smd"]).is_err());
+        let options = read(&["smd", "--seeds", "2", "--set", "jq.descent=0", "tp"]).unwrap();
+        assert_eq!((options.suites.len(), &options.seeds[..], options.settings[0].1.as_str()), (2, &[2][..], "0"));
+    }
+}

@@ -1,0 +1,91 @@
+//! Which problems a suite has, and how a name becomes a problem.
+
+use anyhow::{Context, Result, bail};
+use bilevo_problems::BoxedProblem;
+use bilevo_problems::file::{self, ProblemFile};
+use std::path::{Path, PathBuf};
+
+/// One run to make.
+pub(super) struct Case {
+    pub(super) problem: String,
+    pub(super) seed: u64,
+}
+
+/// Every problem of a suite with every seed.
+pub(super) fn cases(suite: &str, seeds: &[u64]) -> Result<Vec<Case>> {
+    let mut cases = Vec::new();
+    for name in names(suite)? {
+        for &seed in seeds {
+            let problem = if name.ends_with("-rotated") { format!("{name}:{seed}") } else { name.clone() };
+            cases.push(Case { problem, seed });
+        }
+    }
+    Ok(cases)
+}
+
+fn names(suite: &str) -> Result<Vec<String>> {
+    let numbered = |last: usize, name: fn(usize) -> String| (1..=last).map(name).collect();
+    Ok(match suite {
+        "smd" => numbered(12, |i| format!("smd{i}")),
+        "tp" => numbered(10, |i| format!("tp{i}")),
+        "rotated" => numbered(12, |i| format!("smd{i}-rotated")),
+        "basblib" | "bolib" => collection(suite),
+        "own" => own()?,
+        name => vec![name.into()],
+    })
+}
+
+fn collection(name: &str) -> Vec<String> {
+    let prefix = format!("{name}/");
+    bilevo_problems::names().filter(|name| name.starts_with(&prefix)).map(String::from).collect()
+}
+
+/// The files in `examples/problems`.
+fn own() -> Result<Vec<String>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/problems");
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(&folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    files.sort();
+    Ok(files.iter().map(|path| path.display().to_string()).collect())
+}
+
+/// The problem of a name, a name with a size (`smd1@5+5`), or a file.
+pub(super) fn open(name: &str) -> Result<BoxedProblem> {
+    if name.ends_with(".toml") {
+        return match file::read(Path::new(name))? {
+            ProblemFile::Expressions(problem) => Ok(Box::new(problem)),
+            ProblemFile::Program { .. } => bail!("{name} is a program: only problems with expressions are measured"),
+        };
+    }
+    let (base, dims) = match name.split_once('@') {
+        None => (name, None),
+        Some((base, dims)) => {
+            let (m, n) = dims.split_once('+').context("sizes are written m+n")?;
+            (base, Some((m.parse()?, n.parse()?)))
+        }
+    };
+    Ok(bilevo_problems::problem(base, dims)?)
+}
+
+/// The name without folder and ending.
+pub(super) fn short(name: &str) -> &str {
+    let name = name.strip_suffix(".toml").map_or(name, |path| path.rsplit('/').next().unwrap_or(path));
+    name.strip_prefix("basblib/").or(name.strip_prefix("bolib/")).unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suites_have_their_problems_and_every_one_opens() {
+        let counts = ["smd", "tp", "rotated", "basblib", "bolib", "own"].map(|suite| {
+            let cases = cases(suite, &[1, 5]).unwrap();
+            cases.iter().for_each(|case| drop(open(&case.problem).unwrap()));
+            cases.len()
+        });
+        assert_eq!(counts, [24, 20, 24, 60, 122, 68]);
+        assert_eq!(open("smd1@5+5").unwrap().spec().dim(), 10);
+    }
+}

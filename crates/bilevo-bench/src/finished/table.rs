@@ -1,0 +1,91 @@
+//! What was measured, for the terminal and for the guide.
+
+use super::{Run, counts, suites};
+use anyhow::Result;
+use std::io::Write;
+
+/// A suite in some units.
+pub(super) struct Row {
+    title: String,
+    runs: usize,
+    right: usize,
+    told: usize,
+    untold: usize,
+    mean: f64,
+    geometric: f64,
+    /// Evaluations over those of the first hit, geometric mean of the right runs.
+    ratio: f64,
+    micros: f64,
+}
+
+fn geometric(values: impl Iterator<Item = f64>) -> f64 {
+    let logs: Vec<f64> = values.map(f64::ln).collect();
+    (logs.iter().sum::<f64>() / logs.len() as f64).exp()
+}
+
+impl Row {
+    pub(super) fn new(suite: &str, units: &str, runs: &[Run]) -> Row {
+        let [right, told, untold] = counts(runs);
+        let evaluations = || runs.iter().map(|run| run.finding.evaluations as f64);
+        let total: f64 = evaluations().sum();
+        let hits = runs.iter().map(|run| &run.finding).filter(|finding| finding.right);
+        let hits = hits.filter_map(|f| Some(f.evaluations as f64 / f.first_hit? as f64));
+        let title = [suites::short(suite), units].join(" ");
+        Row {
+            title: title.trim().into(),
+            runs: runs.len(),
+            right,
+            told,
+            untold,
+            mean: total / runs.len() as f64,
+            geometric: geometric(evaluations()),
+            ratio: geometric(hits),
+            micros: runs.iter().map(|run| run.finding.seconds).sum::<f64>() * 1e6 / total,
+        }
+    }
+
+    pub(super) fn line(&self, out: &mut impl Write) -> Result<()> {
+        let Row { title, runs, right, told, untold, mean, geometric, ratio, micros } = self;
+        writeln!(
+            out,
+            "{title:18} {runs:>5} {right:>6} {told:>5} {untold:>7} {mean:8.0} {geometric:8.0} {ratio:7.1} {micros:6.0}"
+        )?;
+        Ok(out.flush()?)
+    }
+}
+
+pub(super) fn head(out: &mut impl Write) -> Result<()> {
+    writeln!(
+        out,
+        "{:18} {:>5} {:>6} {:>5} {:>7} {:>8} {:>8} {:>7} {:>6}",
+        "suite", "runs", "right", "told", "untold", "mean", "geomean", "/ hit", "µs"
+    )?;
+    Ok(())
+}
+
+/// Names the wrong runs.
+pub(super) fn wrong(runs: &[Run], out: &mut impl Write) -> Result<()> {
+    for Run { problem, seed, finding } in runs.iter().filter(|run| !run.finding.right) {
+        let truth = finding.truth.map_or("infeasible".into(), |truth| format!("{truth:.6}"));
+        let (found, violation, gap) = (finding.found, finding.violation, finding.gap);
+        let (problem, said) = (suites::short(problem), &finding.said);
+        writeln!(
+            out,
+            "    {problem}, seed {seed}: F {found:.6}, true {truth}, violation {violation:.0e}, gap {gap:.0e}; {said}"
+        )?;
+    }
+    Ok(out.flush()?)
+}
+
+/// The rows as a table for the guide.
+pub(super) fn markdown(rows: &[Row], out: &mut impl Write) -> Result<()> {
+    writeln!(
+        out,
+        "\n| suite | runs | right | wrong and told | wrong and untold | mean evaluations | geometric mean |"
+    )?;
+    writeln!(out, "|---|---|---|---|---|---|---|")?;
+    for Row { title, runs, right, told, untold, mean, geometric, .. } in rows {
+        writeln!(out, "| {title} | {runs} | {right} | {told} | {untold} | {mean:.0} | {geometric:.0} |")?;
+    }
+    Ok(())
+}

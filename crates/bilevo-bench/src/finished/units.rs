@@ -1,0 +1,114 @@
+//! The same problem in other units: nothing an answer should depend on.
+
+use bilevo_core::problem::{BestKnown, BilevelProblem, Failure, Level, LevelSpec, ProblemSpec};
+use bilevo_problems::BoxedProblem;
+
+/// What variables, objectives and constraints are multiplied by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scales {
+    /// x
+    pub x: f64,
+    /// y
+    pub y: f64,
+    /// F
+    pub upper: f64,
+    /// f
+    pub lower: f64,
+    /// Constraints of both levels.
+    pub constraints: f64,
+}
+
+impl Scales {
+    /// Nothing changed.
+    pub const PLAIN: Scales = Scales { x: 1.0, y: 1.0, upper: 1.0, lower: 1.0, constraints: 1.0 };
+}
+
+/// The plain units, and the others if they are wanted.
+pub(super) fn changes(others: bool) -> Vec<(&'static str, Scales)> {
+    let plain = Scales::PLAIN;
+    let mut changes = vec![("", plain)];
+    if others {
+        changes.extend([
+            ("x·1e6", Scales { x: 1e6, ..plain }),
+            ("y·1e-3", Scales { y: 1e-3, ..plain }),
+            ("f·1e-9", Scales { lower: 1e-9, ..plain }),
+            ("f·1e6", Scales { lower: 1e6, ..plain }),
+            ("F·1e-6", Scales { upper: 1e-6, ..plain }),
+            ("F·1e6", Scales { upper: 1e6, ..plain }),
+            ("g·1e4", Scales { constraints: 1e4, ..plain }),
+            ("all", Scales { x: 1e6, y: 1e-3, upper: 1e6, lower: 1e-9, constraints: 1e4 }),
+        ]);
+    }
+    changes
+}
+
+/// A problem in other units.
+pub struct Units {
+    plain: BoxedProblem,
+    scales: Scales,
+    spec: ProblemSpec,
+}
+
+impl Units {
+    /// `plain` with everything multiplied.
+    pub fn new(plain: BoxedProblem, scales: Scales) -> Units {
+        let mut spec = plain.spec().clone();
+        let stretch = |level: &mut LevelSpec, by: f64| {
+            level.bounds.iter_mut().for_each(|(low, high)| (*low, *high) = (*low * by, *high * by));
+        };
+        stretch(&mut spec.upper, scales.x);
+        stretch(&mut spec.lower, scales.y);
+        for known in &mut spec.best_known {
+            let lower = known.lower.map(|value| value * scales.lower);
+            *known = BestKnown { upper: known.upper * scales.upper, lower };
+        }
+        Units { plain, scales, spec }
+    }
+
+    /// The point of the plain problem.
+    pub fn plain(&self, x: &[f64], y: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let spec = self.plain.spec();
+        (shrunk(x, self.scales.x, &spec.upper), shrunk(y, self.scales.y, &spec.lower))
+    }
+}
+
+/// Divided again; kept in the box, from which rounding may lead out.
+fn shrunk(point: &[f64], by: f64, level: &LevelSpec) -> Vec<f64> {
+    point.iter().zip(&level.bounds).map(|(v, (low, high))| (v / by).clamp(*low, *high)).collect()
+}
+
+impl BilevelProblem for Units {
+    fn spec(&self) -> &ProblemSpec {
+        &self.spec
+    }
+
+    fn evaluate(&self, level: Level, x: &[f64], y: &[f64], constraints: &mut Vec<f64>) -> Result<f64, Failure> {
+        let (x, y) = self.plain(x, y);
+        let value = self.plain.evaluate(level, &x, &y, constraints)?;
+        constraints.iter_mut().for_each(|g| *g *= self.scales.constraints);
+        Ok(value * if level == Level::Upper { self.scales.upper } else { self.scales.lower })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_and_constraints_are_those_of_the_plain_point() {
+        let plain = || bilevo_problems::problem("tp3", None).unwrap();
+        let scales = Scales { x: 1e6, y: 1e-3, upper: 10.0, lower: 1e-9, constraints: 1e4 };
+        let units = Units::new(plain(), scales);
+        let (x, y) = ([1.5, 2.5], [1.0, 0.5]);
+        let (wide, narrow) = (x.map(|v| v * 1e6), y.map(|v| v * 1e-3));
+        for (level, by) in [(Level::Upper, 10.0), (Level::Lower, 1e-9)] {
+            let (mut g, mut scaled) = (Vec::new(), Vec::new());
+            let value = plain().evaluate(level, &x, &y, &mut g).unwrap();
+            let other = units.evaluate(level, &wide, &narrow, &mut scaled).unwrap();
+            assert!((other - by * value).abs() <= 1e-12 * value.abs() * by);
+            assert!(g.iter().zip(&scaled).all(|(g, s)| (1e4 * g - s).abs() < 1e-9) && !g.is_empty());
+        }
+        assert_eq!(units.spec().upper.bounds[0].1, 1e6 * plain().spec().upper.bounds[0].1);
+        assert_eq!(units.spec().best_known[0].upper, 10.0 * plain().spec().best_known[0].upper);
+    }
+}
