@@ -11,8 +11,8 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done; 1 the best known value was the target and was not reached, an audit \
-found fault with the answer, or runs of an experiment failed; 2 error, also if a file could not be written; 130 interrupted (the run was saved).";
+const EXIT_CODES: &str = "Exit codes: 0 done, the answer is good; 1 there is no answer, or a warning says \
+what is not good about it, or runs of an experiment failed; 2 error, also if a file could not be written; 130 interrupted (the run was saved).";
 
 /// Text for people or JSON for programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

@@ -19,8 +19,8 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// As it should.
     Done,
-    /// The optimum is known and was not reached, or an audit found fault with the answer.
-    TargetMissed,
+    /// There is no answer, or it is not good; or runs of an experiment failed.
+    NotGood,
     /// A file that was to be checked has mistakes, which have been told.
     Mistakes,
     /// By Ctrl-C; the run was saved.
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     };
     match commands::run(cli.command) {
         Ok(Exit::Done) => ExitCode::SUCCESS,
-        Ok(Exit::TargetMissed) => ExitCode::from(1),
+        Ok(Exit::NotGood) => ExitCode::from(1),
         Ok(Exit::Mistakes) => ExitCode::from(2),
         Ok(Exit::Interrupted) => ExitCode::from(130),
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,

@@ -269,6 +269,7 @@ impl JointQuadratic {
             Phase::Border(border) => self.leave_border(*border, run),
             Phase::LastLook(check) => self.looked(*check, run),
             Phase::CrossCheck(check) => {
+                self.rechecks.0 += 1;
                 self.rechecks.1 += u64::from(check.exposed);
                 self.elite = Some(check.solution);
                 self.conclude(run);

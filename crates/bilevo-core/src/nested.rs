@@ -12,7 +12,7 @@ use crate::engine::{Outlook, Readings, RunView, Scheme, SchemeFacts, SchemeSetup
 use crate::lower::{LowerAnswer, LowerRules, LowerState};
 use crate::order;
 use crate::problem::{Level, Outcome, ProblemSpec};
-use crate::record::{ModelSummary, StopReason};
+use crate::record::{ModelSummary, StopReason, Verification};
 use crate::refine::{Refinement, Refiner};
 use crate::rng::Purpose;
 use crate::upper::{Findings, UpperSetup, UpperState};
@@ -26,6 +26,33 @@ pub struct Nested {
     lower: LowerState,
     refiner: Refiner,
     phase: Phase,
+    looks: Looks,
+}
+
+/// What refinement has shown.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Looks {
+    /// Refinements, and how many of them found a clearly better answer.
+    rechecks: u64,
+    corrected: u64,
+    /// The elite (x, y) as refinement left it.
+    elite: Option<(Vec<f64>, Vec<f64>)>,
+}
+
+/// Part of 1 + |f| by which an answer must be better to count as corrected.
+const CORRECTED: f64 = 1e-6;
+
+impl Looks {
+    /// Takes notice of a refinement that was searched to its end: of what, and what came of it.
+    fn note(&mut self, before: Outcome, refined: &Solved, elite: Option<&Solved>) {
+        let margin = CORRECTED * (1.0 + before.value.abs());
+        let repaired = refined.lower.violation < before.violation;
+        self.rechecks += 1;
+        self.corrected += u64::from(repaired || refined.lower.value < before.value - margin);
+        if elite == Some(refined) {
+            self.elite = Some((refined.x.clone(), refined.y.clone()));
+        }
+    }
 }
 
 /// Where in a generation the run stands, with what is known there.
@@ -88,6 +115,7 @@ impl Nested {
             lower: LowerState::new(config.lower.kind, LowerRules::new(spec, &config.lower, sizes)),
             refiner: Refiner::new(spec, config, sizes),
             phase: Phase::Between,
+            looks: Looks::default(),
         }
     }
 
@@ -146,9 +174,19 @@ impl Nested {
             run.ask_upper(std::slice::from_ref(&refinement.target));
             Phase::RefineUpper(evaluated, refinement)
         } else {
-            refinement.settle(&mut evaluated, run.elite);
+            self.settle(refinement, &mut evaluated, run);
             Phase::Done(evaluated)
         };
+    }
+
+    /// Ends a refinement.
+    fn settle(&mut self, refinement: Refinement, evaluated: &mut Evaluated, run: &mut RunView<'_>) {
+        let (before, refined) = (refinement.before, refinement.target.clone());
+        refinement.settle(evaluated, run.elite);
+        // A search that was cut short is no second look.
+        if !run.lower_budget_is_spent {
+            self.looks.note(before, &refined, run.elite.as_ref());
+        }
     }
 }
 
@@ -176,7 +214,11 @@ impl Scheme for Nested {
             }
             Phase::RefineUpper(mut evaluated, mut refinement) => {
                 refinement.judge(answers, &mut evaluated, run);
-                refinement.settle(&mut evaluated, run.elite);
+                match answers.outcomes.first() {
+                    Some(outcome) if !outcome.is_failed() => self.settle(refinement, &mut evaluated, run),
+                    // The follower has a better answer, but nobody knows what it is worth to the leader.
+                    _ => refinement.settle(&mut evaluated, run.elite),
+                }
                 self.phase = Phase::Done(evaluated);
             }
             phase @ (Phase::Between | Phase::Done(_)) => self.phase = phase,
@@ -214,6 +256,17 @@ impl Scheme for Nested {
 
     fn model_summary(&self) -> ModelSummary {
         self.allocator.model_summary()
+    }
+
+    fn verification(&self, solution: &Solved) -> Option<Verification> {
+        let Looks { rechecks, corrected, elite } = &self.looks;
+        Some(Verification {
+            settled: solution.converged,
+            rechecked: elite.as_ref().is_some_and(|(x, y)| *x == solution.x && *y == solution.y),
+            rechecks: *rechecks,
+            corrected: *corrected,
+            ..Verification::default()
+        })
     }
 
     fn readings(&self) -> Readings {

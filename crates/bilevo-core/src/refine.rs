@@ -12,7 +12,7 @@ use crate::engine::{RunView, SchemeKind};
 use crate::lower::{Independent, LowerRules, LowerSearch};
 use crate::nested::Evaluated;
 use crate::order;
-use crate::problem::ProblemSpec;
+use crate::problem::{Outcome, ProblemSpec};
 use crate::rng::Purpose;
 use crate::settings::{number, settings, whole};
 use crate::upper::UpperState;
@@ -40,6 +40,8 @@ pub(crate) struct Refiner {
 pub(crate) struct Refinement {
     /// The solution, with its answer as it is improved.
     pub(crate) target: Solved,
+    /// What its answer was worth to the follower before.
+    pub(crate) before: Outcome,
     /// Where it comes from.
     origin: Origin,
 }
@@ -78,7 +80,7 @@ impl Refiner {
         let task = [Candidate { x: target.x.clone(), guess: target.y.clone() }];
         let prior = upper.lower_prior(&task);
         self.search.open(&prior.tasks(&task), &prior.metric, run.search_streams(Purpose::Refine));
-        Some(Refinement { target: target.clone(), origin })
+        Some(Refinement { before: target.lower, target: target.clone(), origin })
     }
 
     pub(crate) fn ask(&mut self, batch: &mut Batch) {
@@ -139,7 +141,7 @@ impl Refinement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::{Level, LevelSpec, Outcome};
+    use crate::problem::{Level, LevelSpec};
     use crate::record::LowerSearches;
     use crate::rng::Streams;
     use crate::upper::UpperSetup;
@@ -232,7 +234,8 @@ mod tests {
     fn judged(origin: Origin, value: Option<f64>) -> (Evaluated, Option<Solved>) {
         let mut evaluated = Evaluated { best: Some(0), solved: vec![solved(0.1, 2.0)], refined: None };
         let mut elite = Some(solved(0.9, 1.0));
-        let mut refinement = Refinement { target: Solved { y: vec![0.5], ..solved(0.4, 3.0) }, origin };
+        let target = Solved { y: vec![0.5], ..solved(0.4, 3.0) };
+        let mut refinement = Refinement { before: target.lower, target, origin };
         let outcome = value.map_or(Outcome::FAILED, |value| Outcome { value, violation: 0.0 });
         with_run(0.0, 1, &mut elite, |_, run, _| {
             refinement.judge(Answers::without_constraints(&[outcome]), &mut evaluated, run);

@@ -2,7 +2,9 @@
 //!
 //! A run is solved if its solution matches *some* known optimum: F and, where it is known, f within
 //! their tolerances of that optimum, and both levels feasible within a tolerance. A leader may be
-//! indifferent between optima with different f, so the two values must belong to the same one.
+//! indifferent between optima with different f, so the two values must belong to the same one. Where only
+//! F of an optimum is known, the follower must have been looked at again: a follower that is not solved
+//! reaches any F.
 
 use crate::problem::{BestKnown, ProblemSpec};
 use crate::record::{Accuracy, Solution};
@@ -61,11 +63,13 @@ impl ProblemSpec {
     }
 }
 
-/// Whether a solution is one of the known optima; `None` if none is known.
-pub fn solved(spec: &ProblemSpec, solution: &Solution, tolerances: &Tolerances) -> Option<bool> {
+/// Whether a solution is one of the known optima; `None` if none is known. `rechecked` says whether the
+/// follower's answer was looked at again.
+pub fn solved(spec: &ProblemSpec, solution: &Solution, rechecked: bool, tolerances: &Tolerances) -> Option<bool> {
     let Solution { upper_value, lower_value, upper_violation, lower_violation, .. } = *solution;
     let matches = |known: &BestKnown| {
-        tolerances.accept(&known.distance(upper_value, lower_value), [upper_violation, lower_violation])
+        (rechecked || known.lower.is_some())
+            && tolerances.accept(&known.distance(upper_value, lower_value), [upper_violation, lower_violation])
     };
     (!spec.best_known.is_empty()).then(|| spec.best_known.iter().any(matches))
 }
@@ -96,7 +100,7 @@ mod tests {
         for (upper, lower, expected) in
             [(0.0, 100.0, true), (1.0, 200.0, true), (0.0, 200.0, false), (1.0, 100.0, false), (0.5, 100.0, false)]
         {
-            assert_eq!(solved(&spec, &at(upper, lower), &TOLERANCES), Some(expected), "{upper} {lower}");
+            assert_eq!(solved(&spec, &at(upper, lower), false, &TOLERANCES), Some(expected), "{upper} {lower}");
         }
     }
 
@@ -107,7 +111,7 @@ mod tests {
         let said = |change: Change, size: f64| {
             let mut solution = at(0.0, 0.0);
             change(&mut solution, size);
-            solved(&spec, &solution, &TOLERANCES)
+            solved(&spec, &solution, false, &TOLERANCES)
         };
         let changes: [(Change, f64); 4] = [
             (|s, v| s.upper_value = -v, 0.25),
@@ -124,9 +128,16 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_not_judged() {
-        assert_eq!(solved(&spec(&[]), &at(0.0, 0.0), &TOLERANCES), None);
+        assert_eq!(solved(&spec(&[]), &at(0.0, 0.0), true, &TOLERANCES), None);
         assert_eq!(spec(&[]).accuracy(0.0, 0.0), None);
-        assert_eq!(solved(&spec(&[(0.0, None)]), &at(0.0, 1e9), &TOLERANCES), Some(true));
+        assert_eq!(solved(&spec(&[(0.0, None)]), &at(0.0, 1e9), true, &TOLERANCES), Some(true));
+    }
+
+    #[test]
+    fn where_only_f_of_the_leader_is_known_the_follower_must_have_been_looked_at_again() {
+        assert_eq!(solved(&spec(&[(0.0, None)]), &at(0.0, 1e9), false, &TOLERANCES), Some(false));
+        let either = spec(&[(0.0, None), (0.0, Some(7.0))]);
+        assert_eq!(solved(&either, &at(0.0, 7.0), false, &TOLERANCES), Some(true), "both values of one of them");
     }
 
     #[test]

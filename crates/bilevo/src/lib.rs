@@ -16,6 +16,7 @@
 
 pub mod audit;
 pub mod checkpoint;
+pub mod doubts;
 pub mod evaluate;
 pub mod files;
 mod functions;
@@ -48,6 +49,7 @@ pub use bilevo_core::space::{Kind, Space, SpaceError, Variable};
 pub use bilevo_core::{config, methods, record, settings};
 pub use bilevo_problems as problems;
 pub use checkpoint::{Checkpoint, CheckpointError, Saved};
+pub use doubts::Doubt;
 pub use evaluate::{Evaluator, EvaluatorError, Serial, Threads};
 pub use files::FileError;
 pub use functions::Functions;

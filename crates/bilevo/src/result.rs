@@ -2,6 +2,7 @@
 //! --format json` prints, stores keep, and tables are made of.
 
 use crate::audit::{Audit, Position};
+use crate::doubts::doubts;
 use crate::id::RunId;
 use bilevo_core::Engine;
 use bilevo_core::record::{Accuracy, Evaluations, LowerSearches, Solution, StopReason, Verification};
@@ -55,7 +56,7 @@ pub struct RunResult {
     /// What it is a run of.
     #[serde(flatten)]
     pub id: RunId,
-    /// The leader's decision; null if the run ended before its first generation did.
+    /// The leader's decision; null if there is none yet, or F could not be evaluated at any.
     pub x: Option<Vec<f64>>,
     /// The follower's answer.
     pub y: Option<Vec<f64>>,
@@ -80,8 +81,8 @@ pub struct RunResult {
     pub solved: Option<bool>,
     /// Whether it was found within the tolerances of this run; null if none is known or wanted.
     pub target_met: Option<bool>,
-    /// How the follower's answer was verified; null if the method does not do that.
-    #[serde(default)]
+    /// How the follower's answer was verified, with `words` for people in JSON; null if there is none.
+    #[serde(default, serialize_with = "with_words")]
     pub verification: Option<Verification>,
     /// Mean accuracy of the ranking model on pairs of one generation; null without one.
     pub model_accuracy: Option<f64>,
@@ -103,19 +104,15 @@ pub struct RunResult {
     /// Why the run is by another method than the default one, if `auto` handed over to it; left out if not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
-    /// What a reader should know before using the solution.
+    /// Whether the answer is good ([`crate::doubts`]).
+    #[serde(default)]
+    pub success: bool,
+    /// What is not good about it, if anything.
     #[serde(default)]
     pub warnings: Vec<String>,
     /// Why the last checkpoint could not be written, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub save_error: Option<String>,
-}
-
-/// What to say of an answer whose search had not come to its end and that nobody looked at again.
-fn unsettled(verification: &Verification) -> Option<String> {
-    let words = "the search for the follower's answer had not come to its end\n\
-                 hint: check it with an audit, or give the run a larger budget";
-    (!verification.settled && !verification.rechecked).then(|| words.into())
 }
 
 /// Evaluations, with their total.
@@ -129,6 +126,19 @@ fn with_total<S: Serializer>(counts: &Evaluations, serializer: S) -> Result<S::O
     WithTotal { counts, total: counts.total() }.serialize(serializer)
 }
 
+/// How the answer was verified, and the same in words.
+#[expect(clippy::ref_option, reason = "serde passes the field")]
+fn with_words<S: Serializer>(verification: &Option<Verification>, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct WithWords<'a> {
+        #[serde(flatten)]
+        verification: &'a Verification,
+        words: String,
+    }
+    let with_words = |verification| WithWords { verification, words: verification.to_string() };
+    verification.as_ref().map(with_words).serialize(serializer)
+}
+
 impl RunResult {
     /// The result of `engine` as it stands.
     pub fn new(id: RunId, engine: &Engine, stop: Status, times: Times) -> Self {
@@ -140,7 +150,7 @@ impl RunResult {
             None => (None, None, None),
         };
         let value = |index: usize| values.map(|values| values[index]);
-        RunResult {
+        let mut result = RunResult {
             id,
             x,
             y,
@@ -162,12 +172,22 @@ impl RunResult {
             times,
             audit: None,
             notice: None,
-            warnings: summary.verification.iter().filter_map(unsettled).collect(),
+            success: false,
+            warnings: Vec::new(),
             save_error: None,
-        }
+        };
+        result.judge(engine);
+        result
     }
 
-    /// The solution; none if the run ended before its first generation did.
+    /// Says whether the answer is good, and if not, why.
+    fn judge(&mut self, engine: &Engine) {
+        let doubts = doubts(self, engine);
+        self.success = doubts.is_empty();
+        self.warnings = doubts.iter().map(ToString::to_string).collect();
+    }
+
+    /// The solution; none if there is none yet, or F could not be evaluated at any decision.
     pub fn solution(&self) -> Option<Solution> {
         Some(Solution {
             x: self.x.clone()?,
@@ -179,12 +199,11 @@ impl RunResult {
         })
     }
 
-    /// Adds the finding of an audit; one that did not pass is a warning. If it passed, the answer that
-    /// counts in `position` takes the place of the one found.
+    /// Adds the finding of an audit. If it passed, the answer that counts in `position` takes the place of
+    /// the one found.
     pub fn audited(&mut self, audit: Audit, position: Option<Position>, engine: &Engine) {
-        if !audit.passed() {
-            self.warnings.push(format!("audit: {}", audit.words));
-        } else if let Some(response) = position.and_then(|position| audit.answer(position)) {
+        let counts = position.filter(|_| audit.passed()).and_then(|position| audit.answer(position));
+        if let Some(response) = counts {
             self.y = Some(response.y.clone());
             self.upper_value = response.upper_value;
             self.lower_value = Some(response.lower_value);
@@ -193,14 +212,17 @@ impl RunResult {
             self.compare(engine);
         }
         self.audit = Some(audit);
+        self.judge(engine);
     }
 
     /// Compares the solution with what is known, after it has changed.
     fn compare(&mut self, engine: &Engine) {
         let Some(solution) = self.solution() else { return };
         let spec = engine.spec();
+        // An answer of the audit was searched for independently.
+        let rechecked = true;
         self.accuracy = spec.accuracy(solution.upper_value, solution.lower_value);
-        self.solved = solved(spec, &solution, &Tolerances::default());
-        self.target_met = self.target_met.and(solved(spec, &solution, &engine.config().stop.tolerances()));
+        self.solved = solved(spec, &solution, rechecked, &Tolerances::default());
+        self.target_met = self.target_met.and(solved(spec, &solution, rechecked, &engine.config().stop.tolerances()));
     }
 }

@@ -29,8 +29,9 @@ use std::path::{Path, PathBuf};
 
 /// Solve a problem
 ///
-/// Ends with exit code 1 if the problem's best value is known, the target is not switched off, and
-/// the run ends without reaching it, or if an audit finds fault with the answer.
+/// Ends with exit code 0 if the answer is good: feasible at both levels, the follower looked at again, and
+/// the search at its end (restarts agree, the search stands still, or the target is met), with nothing that
+/// an audit found against it. Otherwise the exit code is 1, and a warning says what is not good.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// A built-in problem (see `bilevo list problems`) or a problem file
@@ -333,8 +334,7 @@ fn conclude(
         say(format_args!("saved to `{}`; go on with: {}", path.display(), resume::command(args, path)));
     }
     result.warnings.iter().for_each(output::warn);
-    let faulted = result.audit.as_ref().is_some_and(|audit| !audit.passed());
-    Ok(if faulted || result.target_met == Some(false) { Exit::TargetMissed } else { Exit::Done })
+    Ok(if result.success { Exit::Done } else { Exit::NotGood })
 }
 
 /// The result on stdout, unless that carries a trace or a plot: then text goes to stderr, and JSON

@@ -16,6 +16,14 @@ fn stderr(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).unwrap()
 }
 
+/// Of a run that a budget or the time ended.
+fn cut(folder: &Path, args: &[&str]) -> Output {
+    let output = bilevo(folder, args);
+    assert_eq!(output.status.code(), Some(1), "{args:?}: {}", stderr(&output));
+    assert!(stderr(&output).contains("used up before the "), "{}", stderr(&output));
+    output
+}
+
 fn done(folder: &Path, args: &[&str]) -> Output {
     let output = bilevo(folder, args);
     assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
@@ -38,12 +46,12 @@ fn here() -> tempfile::TempDir {
 fn a_time_limit_ends_a_run_that_can_go_on() {
     let folder = here();
     let run = ["solve", "smd1", "--seed", "3", "--max-upper-evals", "100", "--target", "off", "--format", "json"];
-    let whole = done(folder.path(), &run);
+    let whole = cut(folder.path(), &run);
     let limited = ["--time-limit", "0.05s", "--inject", "slow:1000", "--checkpoint", "a"];
-    let first = done(folder.path(), &[&run[..], &limited].concat());
+    let first = cut(folder.path(), &[&run[..], &limited].concat());
     assert_eq!(json(&first)["stop"], "time_limit");
     assert!(stderr(&first).contains("go on with: bilevo solve --resume a --time-limit 0.05s"), "{}", stderr(&first));
-    let rest = done(folder.path(), &["solve", "--resume", "a", "--time-limit", "1h", "--format", "json"]);
+    let rest = cut(folder.path(), &["solve", "--resume", "a", "--time-limit", "1h", "--format", "json"]);
     assert_eq!(json(&rest), json(&whole));
     for wrong in ["-1", "soon", "5x", ""] {
         let output = bilevo(folder.path(), &[&run[..], &["--time-limit", wrong]].concat());
@@ -57,15 +65,15 @@ fn a_resumed_run_can_have_a_larger_budget() {
     let folder = here();
     let run = |budget, more: &[&str]| {
         let run = ["solve", "smd2", "--seed", "3", "--target", "off", "--format", "json", "--max-upper-evals", budget];
-        done(folder.path(), &[&run[..], more].concat())
+        cut(folder.path(), &[&run[..], more].concat())
     };
     let whole = run("150", &[]);
     let first = run("60", &["--checkpoint", "a"]);
     assert_eq!(json(&first)["stop"], "upper_budget");
-    let more = done(folder.path(), &["solve", "--resume", "a", "--max-upper-evals", "150", "--format", "json"]);
+    let more = cut(folder.path(), &["solve", "--resume", "a", "--max-upper-evals", "150", "--format", "json"]);
     assert_eq!(json(&more), json(&whole));
     // From here on the file holds the larger run.
-    assert_eq!(json(&done(folder.path(), &["solve", "--resume", "a", "--format", "json"])), json(&whole));
+    assert_eq!(json(&cut(folder.path(), &["solve", "--resume", "a", "--format", "json"])), json(&whole));
 }
 
 #[test]
@@ -79,7 +87,7 @@ fn trace_and_plot_go_to_standard_output() {
     assert!(stderr(&trace).contains("smd1 2+3"), "the result is for people");
     let lines = with(&["--trace", "-", "--format", "json"]);
     let last: Value = serde_json::from_str(stdout(&lines).lines().last().unwrap()).unwrap();
-    assert_eq!((&last["problem"], stderr(&lines)), (&"smd1".into(), ""));
+    assert_eq!((&last["problem"], &last["success"]), (&"smd1".into(), &Value::Bool(false)));
     let plot = with(&["--plot", "-"]);
     assert!(stdout(&plot).starts_with("<svg") && stdout(&plot).trim_end().ends_with("</svg>"));
     for (more, part) in [
@@ -148,14 +156,14 @@ fn a_problem_file_is_a_problem() {
     assert!(stdout(&point).contains("33") && stdout(&point).contains("t = 11 lies outside [0, 10]"));
     // Saved, changed, resumed.
     let limited = ["--checkpoint", "a", "--max-upper-evals", "20"];
-    done(folder.path(), &[&solve[..], &limited].concat());
+    cut(folder.path(), &[&solve[..], &limited].concat());
     let resume = ["solve", "--resume", "a", "--max-upper-evals", "40"];
     std::fs::write(folder.path().join("toll.toml"), TOLL.replace("0.1", "0.2")).unwrap();
     let changed = bilevo(folder.path(), &resume);
     assert_eq!(changed.status.code(), Some(2));
     assert!(stderr(&changed).contains("`toll.toml` has changed since the run was saved"), "{}", stderr(&changed));
     std::fs::write(folder.path().join("toll.toml"), TOLL).unwrap();
-    done(folder.path(), &resume);
+    cut(folder.path(), &resume);
 }
 
 #[test]

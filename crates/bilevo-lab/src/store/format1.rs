@@ -143,7 +143,7 @@ impl Specs {
         let Some(spec) = spec.as_ref().filter(|spec| !spec.best_known.is_empty()) else { return };
         let solution = solution(result);
         result.accuracy = solution.as_ref().and_then(|s| spec.accuracy(s.upper_value, s.lower_value));
-        result.solved = Some(solution.is_some_and(|s| solved(spec, &s, &Tolerances::default()) == Some(true)));
+        result.solved = Some(solution.is_some_and(|s| solved(spec, &s, true, &Tolerances::default()) == Some(true)));
     }
 }
 

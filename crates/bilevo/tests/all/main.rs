@@ -4,6 +4,7 @@
 mod audit;
 mod checkpoints;
 mod common;
+mod doubts;
 mod equalities;
 #[cfg(unix)]
 mod example_programs;

@@ -70,5 +70,5 @@ pub(crate) fn conclude(report: &GridReport) -> Exit {
         return Exit::Done;
     }
     warn(format_args!("{failed} runs failed; the same command tries them again"));
-    Exit::TargetMissed
+    Exit::NotGood
 }

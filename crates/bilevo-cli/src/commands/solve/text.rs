@@ -2,7 +2,7 @@
 
 use crate::output::{GOOD, WARN, best_known, counted, grouped, short, vector};
 use crate::table::{heading, line};
-use bilevo::{Engine, RunId, RunResult, Status, StopReason, Verification};
+use bilevo::{Engine, RunId, RunResult, Status, StopReason};
 use std::io::Write;
 
 pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -> anyhow::Result<()> {
@@ -23,8 +23,10 @@ pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -
         line(out, "failed", format_args!("{WARN}{upper} upper, {lower} lower; {again} tried again{WARN:#}"))?;
     }
     let searches = &result.lower_searches;
-    let (run, skipped, more) = (grouped(searches.run), grouped(searches.skipped), grouped(searches.resampled));
-    line(out, "searches", format_args!("{run} run, {skipped} skipped, {more} candidates resampled"))?;
+    if searches.run > 0 {
+        let (run, skipped, more) = (grouped(searches.run), grouped(searches.skipped), grouped(searches.resampled));
+        line(out, "searches", format_args!("{run} run, {skipped} skipped, {more} candidates resampled"))?;
+    }
     if let Some(accuracy) = result.model_accuracy {
         let percent = 100.0 * accuracy;
         line(
@@ -34,7 +36,7 @@ pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -
         )?;
     }
     if let Some(verification) = &result.verification {
-        line(out, "answer", verified(verification))?;
+        line(out, "answer", verification)?;
     }
     if let Some(audit) = &result.audit {
         let style = if audit.passed() { GOOD } else { WARN };
@@ -43,35 +45,20 @@ pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -
     }
     let missed = matches!(result.stop, Status::Finished(_)) && result.target_met == Some(false);
     let end = format!("{}{}", result.stop, if missed { ", best known value not reached" } else { "" });
-    let style = if result.stop == Status::Finished(StopReason::Target) { GOOD } else { WARN };
+    let style = match result.stop {
+        _ if missed => WARN,
+        Status::Finished(StopReason::Target | StopReason::Agreed) => GOOD,
+        Status::Finished(StopReason::Flat | StopReason::Collapsed) => anstyle::Style::new(),
+        _ => WARN,
+    };
     let (generations, seconds) = (counted(result.generations, "generation"), result.times.seconds);
     line(out, "end", format_args!("{style}{end}{style:#} after {generations}, {seconds:.2} s"))?;
     Ok(out.flush()?)
 }
 
-/// How the follower's answer was verified.
-fn verified(verification: &Verification) -> String {
-    let Verification { settled, rechecked, agreeing, restarts, rechecks, corrected } = *verification;
-    let answer = match (settled, rechecked) {
-        (_, true) => "searched for again without the model",
-        (true, false) => "verified on the model only",
-        (false, false) => "not verified",
-    };
-    let agreement = if rechecked {
-        format!("{agreeing} of {} agree", counted(restarts, "restart"))
-    } else {
-        counted(restarts, "restart")
-    };
-    let found = match rechecks {
-        0 => String::new(),
-        _ => format!("; {} replaced {} by a better one", counted(rechecks, "recheck"), counted(corrected, "answer")),
-    };
-    format!("{answer}; {agreement}{found}")
-}
-
 fn solution(out: &mut impl Write, engine: &Engine, result: &RunResult) -> anyhow::Result<()> {
     let (Some(x), Some(y)) = (&result.x, &result.y) else {
-        line(out, "F", "no solution yet: the run ended before its first generation did")?;
+        line(out, "F", "no answer")?;
         return Ok(());
     };
     let number = |value: Option<f64>| value.unwrap_or(f64::NAN);

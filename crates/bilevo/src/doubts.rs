@@ -1,0 +1,182 @@
+//! Whether an answer is good: the one rule behind `success`, the warnings of a result and the exit code.
+//!
+//! An answer is good if nothing here speaks against it: it is feasible at both levels, the follower was
+//! looked at again, the search came to its end by itself (restarts agree, or for a method that does not
+//! restart, its search stands still) or met its target, and no audit found fault with it. Whatever is not so is a
+//! doubt, and is said.
+//!
+//! A published method looks at its follower again by refinement: every solution that becomes its elite
+//! gets one more lower search from new random numbers. It has come to its end when its own rule says
+//! so: no change of the elite for a while, or a distribution that shrank to a point.
+
+use crate::audit::Audit;
+use crate::result::{RunResult, Status};
+use bilevo_core::Engine;
+use bilevo_core::record::StopReason;
+use std::fmt;
+
+/// Something that speaks against an answer.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Doubt {
+    /// There is no answer: the run ended before its first generation did.
+    TooShort,
+    /// There is no answer: every evaluation failed at the level named.
+    AllFailed {
+        /// Whether the leader's; else the follower's.
+        upper: bool,
+        /// Evaluations at that level.
+        evaluations: u64,
+    },
+    /// The follower has no answer that meets its constraints.
+    LowerInfeasible {
+        /// The smallest violation found.
+        violation: f64,
+    },
+    /// The follower's answer does not meet the leader's constraints.
+    UpperInfeasible {
+        /// The smallest violation found.
+        violation: f64,
+    },
+    /// An audit did not confirm the answer.
+    Audit {
+        /// Its finding.
+        words: String,
+    },
+    /// The follower was not looked at again.
+    NotRechecked {
+        /// Whether the search for the answer had come to its end.
+        settled: bool,
+    },
+    /// The search had not come to its end.
+    Unfinished {
+        /// What ended the run.
+        stop: Status,
+        /// Whether the method restarts.
+        restarts: bool,
+    },
+    /// The best known optimum is the target and was not reached.
+    TargetMissed {
+        /// F and f found.
+        found: (f64, f64),
+        /// F and f known.
+        known: (f64, Option<f64>),
+    },
+}
+
+/// Everything that speaks against the answer of a run; an answer without doubts is good.
+pub fn doubts(result: &RunResult, engine: &Engine) -> Vec<Doubt> {
+    let Some(solution) = result.solution() else { return vec![no_answer(result)] };
+    let tolerance = engine.config().stop.violation_tolerance;
+    let mut doubts = Vec::new();
+    let (upper, lower) = (solution.upper_violation, solution.lower_violation);
+    // The leader's violation may contain the follower's.
+    if lower > tolerance || lower.is_nan() {
+        doubts.push(Doubt::LowerInfeasible { violation: lower });
+    } else if upper > tolerance || upper.is_nan() {
+        doubts.push(Doubt::UpperInfeasible { violation: upper });
+    }
+    let audit = result.audit.as_ref();
+    if let Some(audit) = audit.filter(|audit| !audit.passed()) {
+        doubts.push(Doubt::Audit { words: audit.words.clone() });
+    }
+    if result.target_met == Some(true) {
+        return doubts;
+    }
+    let verification = result.verification.unwrap_or_default();
+    if !verification.rechecked && !audit.is_some_and(Audit::passed) {
+        doubts.push(Doubt::NotRechecked { settled: verification.settled });
+    }
+    let by_itself =
+        matches!(result.stop, Status::Finished(StopReason::Agreed | StopReason::Flat | StopReason::Collapsed));
+    if !by_itself && !verification.agreed && result.stop != Status::Finished(StopReason::Target) {
+        doubts.push(Doubt::Unfinished { stop: result.stop, restarts: verification.restarts > 0 });
+    }
+    if result.target_met == Some(false)
+        && let Some(known) = engine.spec().nearest_known(solution.upper_value, solution.lower_value)
+    {
+        let found = (solution.upper_value, solution.lower_value);
+        doubts.push(Doubt::TargetMissed { found, known: (known.upper, known.lower) });
+    }
+    doubts
+}
+
+fn no_answer(result: &RunResult) -> Doubt {
+    let counts = result.evaluations;
+    let all_failed = |failed: u64, all: u64| all > 0 && failed == all;
+    if all_failed(counts.failed_upper, counts.upper) {
+        Doubt::AllFailed { upper: true, evaluations: counts.upper }
+    } else if all_failed(counts.failed_lower, counts.lower) {
+        Doubt::AllFailed { upper: false, evaluations: counts.lower }
+    } else {
+        Doubt::TooShort
+    }
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Doubt::TooShort => f.write_str(
+                "there is no answer: the run ended before its first generation did\n\
+                 hint: give it more time or a larger budget",
+            ),
+            Doubt::AllFailed { upper, evaluations } => {
+                let function = if *upper { "F" } else { "f" };
+                write!(
+                    f,
+                    "there is no answer: all {evaluations} evaluations of {function} failed\n\
+                     hint: evaluate it at one point where it should work, and see what it says"
+                )
+            }
+            Doubt::LowerInfeasible { violation } => write!(
+                f,
+                "no decision was found at which the follower has an answer that meets its own constraints; \
+                 the smallest violation was {}",
+                number(*violation)
+            ),
+            Doubt::UpperInfeasible { violation } => write!(
+                f,
+                "no decision was found at which the follower's answer meets the leader's constraints; \
+                 the smallest violation was {}",
+                number(*violation)
+            ),
+            Doubt::Audit { words } => write!(f, "audit: {words}"),
+            Doubt::NotRechecked { settled: true } => f.write_str(
+                "the follower's answer was searched for only once\n\
+                 hint: check it with an audit, or give the run a larger budget",
+            ),
+            Doubt::NotRechecked { settled: false } => f.write_str(
+                "the search for the follower's answer had not come to its end\n\
+                 hint: check it with an audit, or give the run a larger budget",
+            ),
+            Doubt::Unfinished { stop, restarts } => unfinished(f, *stop, *restarts),
+            Doubt::TargetMissed { found, known } => {
+                write!(f, "the best known optimum was not reached: F = {}", number(found.0))?;
+                known.1.iter().try_for_each(|_| write!(f, ", f = {}", number(found.1)))?;
+                write!(f, "; known are F = {}", number(known.0))?;
+                known.1.iter().try_for_each(|lower| write!(f, ", f = {}", number(*lower)))
+            }
+        }
+    }
+}
+
+fn unfinished(f: &mut fmt::Formatter<'_>, stop: Status, restarts: bool) -> fmt::Result {
+    let rest = if restarts { "the restarts agreed" } else { "the search came to rest" };
+    match stop {
+        Status::Running => return f.write_str("the run has not ended"),
+        Status::Interrupted => write!(f, "the run was interrupted before {rest}")?,
+        Status::Observer => write!(f, "the run was stopped before {rest}")?,
+        Status::TimeLimit => write!(f, "the time was used up before {rest}")?,
+        Status::Finished(StopReason::UpperBudget) => write!(f, "the upper evaluations were used up before {rest}")?,
+        Status::Finished(StopReason::LowerBudget) => write!(f, "the lower evaluations were used up before {rest}")?,
+        Status::Finished(reason) => write!(f, "the run ended before {rest}: {reason}")?,
+    }
+    f.write_str(": there may be a better answer\nhint: ")?;
+    f.write_str(if stop == Status::TimeLimit { "give it more time" } else { "give it a larger budget" })
+}
+
+/// A number with four digits.
+fn number(value: f64) -> String {
+    let short: f64 = format!("{value:.3e}").parse().unwrap_or(value);
+    format!("{short:?}")
+}

@@ -1,0 +1,154 @@
+//! An answer is good, or the result says what is not.
+
+use bilevo::testing::{Faulty, Inject};
+use bilevo::{AuditOptions, Functions, RunResult, Solver, Status, StopReason, Verdict};
+
+/// F = x² + (y - 1)², f = (y - x)²: the optimum is x = y = 1/2.
+fn parabola() -> Functions {
+    let square = |v: f64| v * v;
+    let bounds = || vec![(-2.0, 2.0)];
+    Functions::new(
+        "parabola",
+        bounds(),
+        bounds(),
+        move |x, y| square(x[0]) + square(y[0] - 1.0),
+        move |x, y| square(y[0] - x[0]),
+    )
+}
+
+/// The leader wants y >= x, the follower answers y = -x, and x is at least 1 (`jointc1` of `BilevelJuMP`).
+fn infeasible() -> Functions {
+    Functions::new("jointc1", vec![(1.0, 6.0)], vec![(-10.0, 10.0)], |x, _| x[0], |_, y| y[0])
+        .upper_constraint(|x, y| x[0] - y[0])
+        .lower_constraint(|x, y| -x[0] - y[0])
+}
+
+#[track_caller]
+fn warned(result: &RunResult, words: &str) {
+    assert!(!result.success, "{result:?}");
+    assert!(result.warnings.iter().any(|warning| warning.contains(words)), "{:?}", result.warnings);
+}
+
+#[test]
+fn a_run_that_came_to_its_end_is_good_with_every_kind_of_method() {
+    for method in ["auto", "bl-cma-es", "tlea-de", "cr-tlea-cma-es"] {
+        let result = Solver::new(&parabola()).method(method).seed(3).audit(AuditOptions::default()).run().unwrap();
+        assert!(result.success && result.warnings.is_empty(), "{method}: {:?} {:?}", result.stop, result.warnings);
+        assert!(result.verification.is_some_and(|v| v.rechecked && v.corrected <= v.rechecks), "{method}");
+        assert!((result.upper_value.unwrap() - 0.5).abs() < 1e-3, "{method}: {:?}", result.upper_value);
+    }
+}
+
+#[test]
+fn a_run_that_was_cut_short_says_by_what() {
+    for method in ["auto", "bl-cma-es"] {
+        let parabola = parabola();
+        let solver = || Solver::new(&parabola).method(method).seed(3);
+        let result = solver().max_upper_evals(25).run().unwrap();
+        assert_eq!(result.stop, Status::Finished(StopReason::UpperBudget));
+        assert!(result.evaluations.upper >= 25);
+        warned(&result, "the upper evaluations were used up before");
+        let result = solver().max_lower_evals(60).run().unwrap();
+        assert_eq!(result.stop, Status::Finished(StopReason::LowerBudget));
+        warned(&result, "the lower evaluations were used up before");
+        let time = std::time::Duration::ZERO;
+        let result = solver().time_limit(time).run().unwrap();
+        warned(&result, "ended before its first generation did");
+    }
+}
+
+#[test]
+fn an_infeasible_problem_is_called_infeasible() {
+    for method in ["auto", "bl-cma-es"] {
+        let result = Solver::new(&infeasible()).method(method).seed(1).audit(AuditOptions::default()).run().unwrap();
+        warned(&result, "no decision was found at which the follower's answer meets the leader's constraints");
+        assert!((result.upper_violation.unwrap() - 2.0).abs() < 1e-3, "{method}: {:?}", result.upper_violation);
+        let nobody = parabola().lower_constraint(|_, y| 3.0 - y[0]);
+        let result = Solver::new(&nobody).method(method).seed(1).run().unwrap();
+        warned(&result, "no decision was found at which the follower has an answer that meets its own constraints");
+        assert!(result.warnings[0].ends_with("the smallest violation was 1.0"), "{:?}", result.warnings);
+    }
+}
+
+#[test]
+fn an_answer_that_fails_its_audit_is_not_good() {
+    // The follower's better answer lies in a hole that no run finds, but many wide searches do.
+    let hole = |y: f64| if (y - 1.7).abs() < 0.12 { -1.0 } else { 0.0 };
+    let mut found = 0;
+    for seed in 1..=5 {
+        let problem = Functions::new(
+            "hole",
+            vec![(-2.0, 2.0)],
+            vec![(-2.0, 2.0)],
+            |x, y| x[0] * x[0] + y[0] * y[0],
+            move |x, y| 1e-3 * (y[0] - x[0]).powi(2) + hole(y[0]),
+        );
+        let solver = Solver::new(&problem).method("bl-cma-es").seed(seed).max_upper_evals(200);
+        let result = solver.audit(AuditOptions::default()).run().unwrap();
+        let faulted = result.audit.as_ref().is_some_and(|audit| audit.verdict == Verdict::BetterAnswer);
+        if faulted {
+            found += 1;
+            warned(&result, "audit: the follower has a better answer");
+        }
+    }
+    assert!(found > 0, "the test's own problem is too easy");
+}
+
+#[test]
+fn where_everything_fails_the_result_says_so() {
+    for method in ["auto", "bl-cma-es"] {
+        for (fault, words) in [("nan:1", "failed"), ("panic:1", "failed")] {
+            let problem = Faulty::new(parabola_boxed(), vec![fault.parse::<Inject>().unwrap()]);
+            let result = Solver::new(&problem).method(method).seed(1).run().unwrap();
+            assert_eq!(result.stop, Status::Finished(StopReason::AllFailed), "{method} {fault}");
+            warned(&result, words);
+            assert!(!result.warnings[0].contains("first generation"), "{:?}", result.warnings);
+        }
+    }
+}
+
+fn parabola_boxed() -> bilevo::problems::BoxedProblem {
+    Box::new(parabola())
+}
+
+#[test]
+fn a_known_value_of_the_leader_alone_is_met_only_by_a_follower_that_was_looked_at_again() {
+    // The follower's rugged answer is hard, and F = 0 is easily had with a wrong one.
+    let rugged = || {
+        let waves = |v: f64| v * v + 10.0 - 10.0 * (2.0 * std::f64::consts::PI * v).cos();
+        let bounds = || vec![(-8.0, 12.0); 3];
+        Functions::new(
+            "rugged",
+            bounds(),
+            bounds(),
+            move |x, y| x.iter().zip(y).map(|(x, y)| waves(*y) - x * x).sum::<f64>().abs(),
+            move |x, y| x.iter().zip(y).map(|(x, y)| waves(*y) - x * x).sum::<f64>(),
+        )
+        .best_known(0.0, None)
+    };
+    for method in ["auto", "bl-cma-es"] {
+        for seed in 1..=3 {
+            let result = Solver::new(&rugged()).method(method).seed(seed).max_upper_evals(400).run().unwrap();
+            let rechecked = result.verification.is_some_and(|verification| verification.rechecked);
+            let met = result.stop == Status::Finished(StopReason::Target);
+            assert!(!met || rechecked, "{method} {seed}: {result:?}");
+            assert!(result.solved != Some(true) || rechecked, "{method} {seed}");
+        }
+    }
+}
+
+#[test]
+fn violations_have_a_tolerance_of_their_own() {
+    // F = x is best at x = 0, where the constraint x >= 0.15 is violated by 0.15.
+    let problem =
+        Functions::new("slack", vec![(0.0, 1.0)], vec![(0.0, 1.0)], |x, _| x[0], |x, y| (y[0] - x[0]).powi(2))
+            .upper_constraint(|x, _| 0.15 - x[0])
+            .best_known(0.15, Some(0.0));
+    let solver = |tolerance: &str, value: f64| {
+        Solver::new(&problem).seed(2).set("stop.target_tolerance", 0.2).set(tolerance, value).run().unwrap()
+    };
+    let strict = solver("stop.lower_target_tolerance", 0.2);
+    assert!(strict.upper_violation.unwrap() <= 1e-6, "{strict:?}");
+    let loose = solver("stop.violation_tolerance", 0.5);
+    assert!(loose.success);
+}
