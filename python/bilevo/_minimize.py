@@ -244,4 +244,6 @@ def _warn(result: Result) -> None:
         words = f"{result.n_failed} of {result.nfev_upper + result.nfev_lower} evaluations failed{first}"
         warnings.warn(words, BilevoWarning, stacklevel=3)
     for words in result.to_dict().get("warnings", ()):
-        warnings.warn(words, BilevoWarning, stacklevel=3)
+        # That a budget ended the run is what was asked for; the result says it.
+        if words.startswith(("audit: ", "the search for the follower's answer")):
+            warnings.warn(words, BilevoWarning, stacklevel=3)
