@@ -54,7 +54,8 @@ impl Units {
     pub fn new(plain: BoxedProblem, scales: Scales) -> Units {
         let mut spec = plain.spec().clone();
         let stretch = |level: &mut LevelSpec, by: f64| {
-            level.bounds.iter_mut().for_each(|(low, high)| (*low, *high) = (*low * by, *high * by));
+            level.space =
+                level.space.bounds().iter().map(|(low, high)| (low * by, high * by)).collect::<Vec<_>>().into();
         };
         stretch(&mut spec.upper, scales.x);
         stretch(&mut spec.lower, scales.y);
@@ -74,7 +75,9 @@ impl Units {
 
 /// Divided again; kept in the box, from which rounding may lead out.
 fn shrunk(point: &[f64], by: f64, level: &LevelSpec) -> Vec<f64> {
-    point.iter().zip(&level.bounds).map(|(v, (low, high))| (v / by).clamp(*low, *high)).collect()
+    let mut plain: Vec<f64> = point.iter().map(|v| v / by).collect();
+    level.space.clamp(&mut plain);
+    plain
 }
 
 impl BilevelProblem for Units {
@@ -108,7 +111,7 @@ mod tests {
             assert!((other - by * value).abs() <= 1e-12 * value.abs() * by);
             assert!(g.iter().zip(&scaled).all(|(g, s)| (1e4 * g - s).abs() < 1e-9) && !g.is_empty());
         }
-        assert_eq!(units.spec().upper.bounds[0].1, 1e6 * plain().spec().upper.bounds[0].1);
+        assert_eq!(units.spec().upper.space.bounds()[0].1, 1e6 * plain().spec().upper.space.bounds()[0].1);
         assert_eq!(units.spec().best_known[0].upper, 10.0 * plain().spec().best_known[0].upper);
     }
 }
