@@ -56,7 +56,7 @@ pub(crate) fn whole_number(text: &str) -> Result<u64, String> {
 const LARGEST_DIM: usize = 1000;
 
 /// A problem by name and size.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct SizeArgs {
     /// Upper and lower variables, as in 2+3, for problems that come in several sizes
     #[arg(long, value_name = "M+N", allow_hyphen_values = true)]

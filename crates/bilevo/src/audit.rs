@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 use ties::Tie;
 
 /// Which of several answers that are equally good for the follower counts.
@@ -75,6 +76,8 @@ pub struct AuditOptions {
     pub seed: u64,
     /// Set it to stop after the current batch.
     pub stop: Arc<AtomicBool>,
+    /// When it has to end; what it has found out by then is its finding.
+    pub deadline: Option<Instant>,
 }
 
 impl Default for AuditOptions {
@@ -87,6 +90,7 @@ impl Default for AuditOptions {
             position: None,
             seed: 0,
             stop: Arc::default(),
+            deadline: None,
         }
     }
 }
@@ -176,6 +180,7 @@ pub struct Counts {
 enum Ended {
     Budget,
     Interrupted,
+    OutOfTime,
     Lost(String),
 }
 
@@ -204,7 +209,7 @@ pub fn audit(evaluator: &mut dyn Evaluator, solution: &Solution, options: &Audit
     let budget = options.max_lower_evals.unwrap_or(BUDGET * spec.budget().lower_evals);
     let relative = options.tolerance.or(spec.position_tolerance).unwrap_or(TOLERANCE);
     let tolerance = relative * solution.lower_value.abs().max(1.0);
-    let mut follower = Follower::new(evaluator, &options.stop, &solution.x, options.violation, budget);
+    let mut follower = Follower::new(evaluator, options, &solution.x, budget);
     let reported = follower.scaled(&solution.y);
     let mut trail = Trail::default();
     let searched = search::search(&mut follower, &reported, options.starts, !options.seed, &mut trail);

@@ -22,6 +22,28 @@ pub trait Evaluator {
     /// # Errors
     /// Nothing can be evaluated any more; the run is saved and ends.
     fn evaluate(&mut self, batch: &Batch, replies: &mut Replies) -> Result<(), EvaluatorError>;
+
+    /// Says how long the batches from now on may take. Whoever can end an evaluation under way (that
+    /// of another process, say) keeps to it; others need not.
+    fn limit(&mut self, limits: TimeLimits) {
+        let _ = limits;
+    }
+}
+
+/// How long evaluations may take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TimeLimits {
+    /// When the run has to end, be an evaluation under way or not ([`EvaluatorError::out_of_time`]).
+    pub end: Option<Instant>,
+    /// The longest one evaluation may take, in place of the evaluator's own limit; longer ones fail.
+    pub each: Option<Duration>,
+}
+
+impl TimeLimits {
+    /// Whether the run has to end now.
+    pub fn is_over(&self) -> bool {
+        self.end.is_some_and(|end| Instant::now() >= end)
+    }
 }
 
 /// An evaluator that cannot go on at all.
@@ -30,12 +52,20 @@ pub trait Evaluator {
 pub struct EvaluatorError {
     /// What happened.
     pub message: String,
+    /// Whether it is only that the time of the run is used up.
+    pub is_out_of_time: bool,
 }
 
 impl EvaluatorError {
     /// An error with its message.
     pub fn new(message: impl Into<String>) -> Self {
-        EvaluatorError { message: message.into() }
+        EvaluatorError { message: message.into(), is_out_of_time: false }
+    }
+
+    /// The time of the run was used up while an evaluation was under way. The run ends as one does
+    /// whose time is used up, and can go on.
+    pub fn out_of_time() -> Self {
+        EvaluatorError { message: "the time is used up".into(), is_out_of_time: true }
     }
 }
 

@@ -50,7 +50,7 @@ pub use bilevo_core::{config, methods, record, settings};
 pub use bilevo_problems as problems;
 pub use checkpoint::{Checkpoint, CheckpointError, Saved};
 pub use doubts::Doubt;
-pub use evaluate::{Evaluator, EvaluatorError, Serial, Threads};
+pub use evaluate::{Evaluator, EvaluatorError, Serial, Threads, TimeLimits};
 pub use files::FileError;
 pub use functions::Functions;
 pub use id::RunId;

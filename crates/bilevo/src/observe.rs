@@ -7,6 +7,12 @@ use bilevo_core::problem::{Failure, Level};
 use bilevo_core::record::GenerationRecord;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::time::Duration;
+
+/// Evaluations after which a run says how it gets on.
+pub const PROGRESS_EVALS: usize = 50;
+/// Time after which a run says how it gets on, once the batch under way is done.
+pub const PROGRESS_TIME: Duration = Duration::from_secs(1);
 
 /// Something that happened in a run.
 #[derive(Debug)]
@@ -36,6 +42,14 @@ pub enum Event<'a> {
         y: &'a [f64],
         /// What went wrong.
         failure: &'a Failure,
+    },
+    /// The run goes on within a generation: told after [`PROGRESS_EVALS`] evaluations or
+    /// [`PROGRESS_TIME`], whichever comes first, if no generation ended in between.
+    Progress {
+        /// The engine between two batches.
+        engine: &'a Engine,
+        /// Wall time so far.
+        times: Times,
     },
     /// A generation ended.
     GenerationDone {

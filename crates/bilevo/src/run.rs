@@ -7,8 +7,9 @@
 mod by_hand;
 mod session;
 
+use crate::audit::{self, AuditOptions, Position};
 use crate::checkpoint::{Checkpoint, CheckpointError, Header, Saved, Slot, State};
-use crate::evaluate::{Evaluator, EvaluatorError};
+use crate::evaluate::{Evaluator, EvaluatorError, TimeLimits};
 use crate::id::RunId;
 use crate::observe::Observer;
 use crate::panics;
@@ -21,7 +22,10 @@ use session::Session;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// The part of the time that is kept for an audit, if one is wanted.
+const AUDIT_SHARE: f64 = 0.2;
 
 /// When and where a run is saved.
 #[derive(Clone, Debug)]
@@ -48,8 +52,11 @@ pub struct RunOptions {
     pub policy: FailurePolicy,
     /// Checkpoints, if wanted.
     pub saving: Option<Saving>,
-    /// Wall time of this session after which the run stops.
+    /// Wall time after which the run stops, that of earlier sessions and of the audit included. An
+    /// evaluation under way is ended too, where the evaluator can do that.
     pub time_limit: Option<Duration>,
+    /// The longest one evaluation may take, where the evaluator can end it; it then counts as failed.
+    pub eval_timeout: Option<Duration>,
     /// Set it (from another thread, a signal handler) to stop after the current batch.
     pub stop: Arc<AtomicBool>,
 }
@@ -211,6 +218,12 @@ impl Run {
         }
     }
 
+    /// When this session has to end if the whole run may take `limit`.
+    fn end_of(&self, limit: Option<Duration>) -> Option<Instant> {
+        let before = Duration::try_from_secs_f64(self.times.seconds).unwrap_or_default();
+        Instant::now().checked_add(limit?.saturating_sub(before))
+    }
+
     fn result(&self, stop: Status) -> RunResult {
         let result = RunResult::new(self.id.clone(), &self.engine, stop, self.times);
         RunResult { notice: self.notice.clone(), ..result }
@@ -245,6 +258,46 @@ impl Run {
     ) -> Result<RunResult, RunError> {
         let slot = self.claim(options)?;
         self.go_with(slot, evaluator, options, observers)
+    }
+
+    /// Goes on as [`Run::go`] does and then checks the answer, if asked to ([`mod@crate::audit`]).
+    /// Seed, position and stop flag of the audit are those of the run unless `audit` says otherwise.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn go_audited(
+        &mut self,
+        evaluator: &mut dyn Evaluator,
+        options: &RunOptions,
+        audit: Option<&AuditOptions>,
+        observers: &mut [&mut dyn Observer],
+    ) -> Result<RunResult, RunError> {
+        let slot = self.claim(options)?;
+        self.go_audited_with(slot, evaluator, options, audit, observers)
+    }
+
+    pub(crate) fn go_audited_with(
+        &mut self,
+        slot: Option<Slot>,
+        evaluator: &mut dyn Evaluator,
+        options: &RunOptions,
+        audit: Option<&AuditOptions>,
+        observers: &mut [&mut dyn Observer],
+    ) -> Result<RunResult, RunError> {
+        let Some(wanted) = audit else { return self.go_with(slot, evaluator, options, observers) };
+        let deadline = self.end_of(options.time_limit);
+        let time_limit = options.time_limit.map(|limit| limit.mul_f64(1.0 - AUDIT_SHARE));
+        let searching = RunOptions { time_limit, ..options.clone() };
+        let mut result = self.go_with(slot, evaluator, &searching, observers)?;
+        if let Some(solution) = result.solution().filter(|_| result.stop != Status::Interrupted) {
+            evaluator.limit(TimeLimits { end: deadline, each: options.eval_timeout });
+            let position = wanted.position.or(Position::of(self.engine.config()));
+            let (seed, stop) = (self.engine.seed(), Arc::clone(&options.stop));
+            let wanted = AuditOptions { seed, stop, position, deadline, ..wanted.clone() };
+            let finding = audit::audit(evaluator, &solution, &wanted);
+            result.audited(finding, position, &self.engine);
+        }
+        Ok(result)
     }
 
     /// Takes the place where the run is to be saved, if any.

@@ -8,11 +8,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::audit::{AuditOptions, Position, audit};
+use crate::audit::{AuditOptions, Position};
 use crate::checkpoint::{Checkpoint, Slot};
 use crate::observe::Observer;
 use crate::policy::FailurePolicy;
-use crate::result::{RunResult, Status};
+use crate::result::RunResult;
 use crate::run::{Run, RunError, RunOptions, Saving};
 use crate::source::Source;
 use bilevo_core::config::{Config, PositionKind};
@@ -113,9 +113,15 @@ impl<'a> Solver<'a> {
         self
     }
 
-    /// Wall time after which the run stops.
+    /// Wall time after which the run stops; see [`RunOptions::time_limit`].
     pub fn time_limit(mut self, limit: Duration) -> Self {
         self.options.time_limit = Some(limit);
+        self
+    }
+
+    /// The longest one evaluation may take; see [`RunOptions::eval_timeout`].
+    pub fn eval_timeout(mut self, limit: Duration) -> Self {
+        self.options.eval_timeout = Some(limit);
         self
     }
 
@@ -246,17 +252,6 @@ impl Ready<'_> {
             self.claim()?;
         }
         let mut evaluator = self.source.evaluator(self.jobs)?;
-        let slot = self.slot.take();
-        let mut result = self.run.go_with(slot, &mut *evaluator, &self.options, observers)?;
-        if let (Some(wanted), Some(solution)) = (&self.audit, result.solution())
-            && result.stop != Status::Interrupted
-        {
-            let (seed, stop) = (self.run.engine().seed(), Arc::clone(&self.options.stop));
-            let position = wanted.position.or(Position::of(self.run.engine().config()));
-            let options = AuditOptions { seed, stop, position, ..wanted.clone() };
-            let finding = audit(&mut *evaluator, &solution, &options);
-            result.audited(finding, options.position, self.run.engine());
-        }
-        Ok(result)
+        self.run.go_audited_with(self.slot.take(), &mut *evaluator, &self.options, self.audit.as_ref(), observers)
     }
 }

@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 /// Ends with exit code 0 if the answer is good: feasible at both levels, the follower looked at again, and
 /// the search at its end (restarts agree, the search stands still, or the target is met), with nothing that
 /// an audit found against it. Otherwise the exit code is 1, and a warning says what is not good.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 pub(crate) struct Args {
     /// A built-in problem (see `bilevo list problems`) or a problem file
     #[arg(required_unless_present = "resume")]
@@ -52,7 +52,7 @@ pub(crate) struct Args {
     /// Lower evaluations at most; the batch in progress is finished [default: no limit]
     #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
     max_lower_evals: Option<u64>,
-    /// Wall time of this session, as in 90s, 10m or 1h30m; the batch in progress is finished
+    /// Wall time of the run, as in 90s, 10m or 1h30m, that before it was resumed and the audit included
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     time_limit: Option<Duration>,
     /// Whether the best known value, if there is one, ends the run [default: both
@@ -331,7 +331,8 @@ fn conclude(
     if result.stop == Status::TimeLimit
         && let Some(path) = &place
     {
-        say(format_args!("saved to `{}`; go on with: {}", path.display(), resume::command(args, path)));
+        let args = Args { time_limit: None, ..args.clone() }; // it is used up
+        say(format_args!("saved to `{}`; go on with: {}", path.display(), resume::command(&args, path)));
     }
     result.warnings.iter().for_each(output::warn);
     Ok(if result.success { Exit::Done } else { Exit::NotGood })

@@ -50,7 +50,10 @@ fn a_time_limit_ends_a_run_that_can_go_on() {
     let limited = ["--time-limit", "0.05s", "--inject", "slow:1000", "--checkpoint", "a"];
     let first = cut(folder.path(), &[&run[..], &limited].concat());
     assert_eq!(json(&first)["stop"], "time_limit");
-    assert!(stderr(&first).contains("go on with: bilevo solve --resume a --time-limit 0.05s"), "{}", stderr(&first));
+    assert!(stderr(&first).contains("go on with: bilevo solve --resume a --format json"), "{}", stderr(&first));
+    // The time of all sessions counts: with the same limit there is none left.
+    let again = ["solve", "--resume", "a", "--time-limit", "0.05s", "--format", "json"];
+    assert_eq!(json(&cut(folder.path(), &again)), json(&first));
     let rest = cut(folder.path(), &["solve", "--resume", "a", "--time-limit", "1h", "--format", "json"]);
     assert_eq!(json(&rest), json(&whole));
     for wrong in ["-1", "soon", "5x", ""] {

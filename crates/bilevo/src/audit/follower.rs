@@ -2,12 +2,14 @@
 //! [0, 1], evaluations counted, the best answer kept.
 
 use super::local::Row;
-use super::{Counts, Ended};
+use super::{AuditOptions, Counts, Ended};
 use crate::evaluate::Evaluator;
 use crate::policy::evaluate_whole;
+use crate::run::RunError;
 use bilevo_core::batch::{Batch, Replies};
 use bilevo_core::problem::{Level, ProblemSpec};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 /// An answer of the follower with all that is known about it; objectives minimised.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,11 +33,9 @@ pub(super) struct View {
 /// The follower's problem at one x.
 pub(super) struct Follower<'a> {
     evaluator: &'a mut dyn Evaluator,
-    stop: &'a AtomicBool,
+    options: &'a AuditOptions,
     spec: ProblemSpec,
     x: Vec<f64>,
-    /// Violations up to this are none.
-    feasible: f64,
     budget: u64,
     replies: Replies,
     pub(super) counts: Counts,
@@ -43,16 +43,10 @@ pub(super) struct Follower<'a> {
 }
 
 impl<'a> Follower<'a> {
-    pub(super) fn new(
-        evaluator: &'a mut dyn Evaluator,
-        stop: &'a AtomicBool,
-        x: &[f64],
-        feasible: f64,
-        budget: u64,
-    ) -> Self {
+    pub(super) fn new(evaluator: &'a mut dyn Evaluator, options: &'a AuditOptions, x: &[f64], budget: u64) -> Self {
         let spec = evaluator.spec().clone();
         let (replies, counts) = (Replies::default(), Counts::default());
-        Follower { evaluator, stop, spec, x: x.to_vec(), feasible, budget, replies, counts, best: None }
+        Follower { evaluator, options, spec, x: x.to_vec(), budget, replies, counts, best: None }
     }
 
     /// Allows so many lower evaluations more.
@@ -72,7 +66,7 @@ impl<'a> Follower<'a> {
 
     /// Whether an answer is feasible within the tolerance.
     pub(super) fn is_feasible(&self, point: &Point) -> bool {
-        point.violation <= self.feasible
+        point.violation <= self.options.violation
     }
 
     /// Whether the follower prefers `a`. Nothing is to be gained from the tolerance: an answer that
@@ -135,13 +129,19 @@ impl<'a> Follower<'a> {
     }
 
     fn evaluate(&mut self, level: Level, answers: &[Vec<f64>]) -> Result<(), Ended> {
-        if self.stop.load(Ordering::Relaxed) {
+        if self.options.stop.load(Ordering::Relaxed) {
             return Err(Ended::Interrupted);
+        }
+        if self.options.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(Ended::OutOfTime);
         }
         let points = answers.iter().map(|y| (&self.x[..], &y[..]));
         let batch = Batch::from_points(&self.spec, level, points).map_err(|error| Ended::Lost(error.to_string()))?;
         let evaluated = evaluate_whole(self.evaluator, &batch, &mut self.replies);
-        evaluated.map_err(|error| Ended::Lost(error.to_string()))?;
+        evaluated.map_err(|error| match error {
+            RunError::Evaluator(error) if error.is_out_of_time => Ended::OutOfTime,
+            error => Ended::Lost(error.to_string()),
+        })?;
         let count = answers.len() as u64;
         match level {
             Level::Upper => self.counts.upper += count,

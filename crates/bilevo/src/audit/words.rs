@@ -20,6 +20,7 @@ pub(super) fn of(audit: &Audit, finding: &Finding<'_>) -> String {
     }
     match &finding.broken {
         Some(Ended::Interrupted) => words += "; the audit was interrupted",
+        Some(Ended::OutOfTime) => words += "; the audit ran out of time",
         Some(Ended::Lost(message)) => words += &format!("; the audit was broken off: {message}"),
         Some(Ended::Budget) | None => {}
     }

@@ -8,7 +8,7 @@ use super::plan::Plan;
 use super::process::ready;
 use super::protocol::Answer;
 use super::worker::{Done, Setting, Worker};
-use crate::evaluate::{Evaluator, EvaluatorError};
+use crate::evaluate::{Evaluator, EvaluatorError, TimeLimits};
 use bilevo_core::batch::{Batch, Replies, check_reply};
 use bilevo_core::problem::{Failure, FailureKind, Level, ProblemSpec};
 use bilevo_problems::program::{Commands, ProgramSpec};
@@ -26,6 +26,7 @@ pub struct Program {
     workers: Vec<Vec<Worker>>,
     answers: Vec<Option<Result<Answer, Failure>>>,
     failures_in_a_row: u32,
+    limits: TimeLimits,
     guard: Guard,
 }
 
@@ -49,7 +50,8 @@ impl Program {
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = if jobs == 0 { processors() } else { jobs };
         let workers = plans.iter().map(|_| (0..jobs).map(|_| Worker::default()).collect()).collect();
-        Ok(Program { spec, plans, workers, answers: Vec::new(), failures_in_a_row: 0, guard })
+        let limits = TimeLimits::default();
+        Ok(Program { spec, plans, workers, answers: Vec::new(), failures_in_a_row: 0, limits, guard })
     }
 
     /// Lets the pool of the batch's level answer all its points.
@@ -72,7 +74,10 @@ impl Program {
             if workers.iter().all(|worker| !worker.is_busy()) {
                 return Ok(());
             }
-            for index in wait(workers) {
+            if self.limits.is_over() {
+                return Err(EvaluatorError::out_of_time());
+            }
+            for index in wait(workers, self.limits.end) {
                 let Some(done) = workers[index].advance(&mut setting).map_err(cannot_start)? else { continue };
                 let latest = settle(done, &mut queue, &mut self.answers);
                 self.failures_in_a_row =
@@ -104,6 +109,11 @@ impl Evaluator for Program {
         }
         Ok(())
     }
+
+    fn limit(&mut self, limits: TimeLimits) {
+        self.spec.timeout = limits.each.unwrap_or(self.spec.timeout);
+        self.limits = limits;
+    }
 }
 
 impl Drop for Program {
@@ -122,15 +132,15 @@ fn cut(points: usize, batch: usize, workers: usize) -> VecDeque<Vec<usize>> {
     (0..points).step_by(size).map(|start| (start..points.min(start + size)).collect()).collect()
 }
 
-/// Waits until something happens to a busy worker; the ones to look at.
-fn wait(workers: &[Worker]) -> Vec<usize> {
+/// Waits until something happens to a busy worker, or the run has to end; the ones to look at.
+fn wait(workers: &[Worker], end: Option<Instant>) -> Vec<usize> {
     let mut interests = Vec::new();
     let mut owners = Vec::new();
     for (index, worker) in workers.iter().enumerate() {
         worker.interests(&mut interests);
         owners.resize(interests.len(), index);
     }
-    let deadline = workers.iter().filter_map(Worker::deadline).min().unwrap_or_else(Instant::now);
+    let deadline = workers.iter().filter_map(Worker::deadline).chain(end).min().unwrap_or_else(Instant::now);
     let patience = workers.iter().map(Worker::patience).min().unwrap_or_default();
     ready(&mut interests, deadline.saturating_duration_since(Instant::now()).min(patience));
     let now = Instant::now();

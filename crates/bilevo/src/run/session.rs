@@ -2,12 +2,13 @@
 
 use super::{Run, RunError, RunOptions, guarded};
 use crate::checkpoint::Slot;
-use crate::evaluate::Evaluator;
-use crate::observe::{Event, Observer};
+use crate::evaluate::{Evaluator, TimeLimits};
+use crate::observe::{Event, Observer, PROGRESS_EVALS, PROGRESS_TIME};
 use crate::policy::{AfterFailure, FailurePolicy, evaluate_whole, retry};
 use crate::result::{RunResult, Status};
 use bilevo_core::batch::{Batch, Replies};
 use bilevo_core::engine::Ask;
+use bilevo_core::record::GenerationRecord;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -21,6 +22,9 @@ pub(super) struct Session<'a, 'o> {
     replies: Replies,
     started: Instant,
     seconds_before: f64,
+    limits: TimeLimits,
+    /// When observers were last told how the run gets on, and the evaluations since then.
+    told: (Instant, usize),
     saved: Instant,
     batches_since_save: u64,
     save_error: Option<String>,
@@ -37,6 +41,8 @@ impl<'a, 'o> Session<'a, 'o> {
         let now = Instant::now();
         Session {
             seconds_before: run.times.seconds,
+            limits: TimeLimits { end: run.end_of(options.time_limit), each: options.eval_timeout },
+            told: (now, 0),
             run,
             options,
             slot,
@@ -52,6 +58,7 @@ impl<'a, 'o> Session<'a, 'o> {
 
     pub(super) fn until_end(&mut self, evaluator: &mut dyn Evaluator) -> Result<Status, RunError> {
         self.broken_off |= notify(self.observers, &Event::Started { engine: &self.run.engine });
+        evaluator.limit(self.limits);
         loop {
             if let Some(status) = self.stopped() {
                 return Ok(status);
@@ -65,18 +72,32 @@ impl<'a, 'o> Session<'a, 'o> {
                 Ask::Finished(reason) => return Ok(Status::Finished(reason)),
                 Ask::Evaluate(batch) => {
                     let policy = self.options.policy;
-                    self.broken_off |= evaluate(evaluator, batch, policy, &mut self.replies, self.observers)?;
+                    self.told.1 += batch.len();
+                    match evaluate(evaluator, batch, policy, &mut self.replies, self.observers) {
+                        Ok(stop) => self.broken_off |= stop,
+                        Err(RunError::Evaluator(error)) if error.is_out_of_time => return Ok(Status::TimeLimit),
+                        Err(error) => return Err(error),
+                    }
                 }
             }
             let record = guarded(|| self.run.engine.tell(&self.replies))??;
             self.run.times.seconds = self.seconds_before + self.started.elapsed().as_secs_f64();
-            if let Some(record) = record {
-                let (engine, times) = (&self.run.engine, self.run.times);
-                let event = Event::GenerationDone { record: &record, engine, times };
-                self.broken_off |= notify(self.observers, &event);
-            }
+            self.tell(record.as_ref());
             self.save_when_due();
         }
+    }
+
+    /// Tells observers of a generation that ended, and now and then that the run goes on.
+    fn tell(&mut self, record: Option<&GenerationRecord>) {
+        let (engine, times) = (&self.run.engine, self.run.times);
+        let (at, evals) = self.told;
+        let event = match record {
+            Some(record) => Event::GenerationDone { record, engine, times },
+            None if evals >= PROGRESS_EVALS || at.elapsed() >= PROGRESS_TIME => Event::Progress { engine, times },
+            None => return,
+        };
+        self.broken_off |= notify(self.observers, &event);
+        self.told = (Instant::now(), 0);
     }
 
     fn stopped(&self) -> Option<Status> {
@@ -84,7 +105,7 @@ impl<'a, 'o> Session<'a, 'o> {
             Some(Status::Interrupted)
         } else if self.broken_off {
             Some(Status::Observer)
-        } else if self.options.time_limit.is_some_and(|limit| self.started.elapsed() >= limit) {
+        } else if self.limits.is_over() {
             Some(Status::TimeLimit)
         } else {
             None

@@ -13,6 +13,7 @@ mod examples;
 mod failures;
 mod figures;
 mod files;
+mod limits;
 #[cfg(target_os = "linux")] // the checks for survivors need its `/proc`
 mod programs;
 mod replies;

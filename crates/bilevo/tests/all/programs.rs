@@ -6,9 +6,9 @@ mod survivors;
 
 use bilevo::problems::program::{Command, Commands, Mode, ProgramSpec};
 use bilevo::program::Program;
-use bilevo::{Batch, Direction, Evaluator, EvaluatorError, Level, LevelSpec, ProblemSpec, Replies};
+use bilevo::{Batch, Direction, Evaluator, EvaluatorError, Level, LevelSpec, ProblemSpec, Replies, TimeLimits};
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Reads requests of one point and answers with what `$answer` says about `$id`, `$n` (how many
 /// requests came so far) and the numbers `$x` and `$y`.
@@ -171,4 +171,19 @@ fn a_program_that_cannot_be_started_is_told_at_once() {
         let error = ask(&mut Program::new(spec, 1).unwrap(), &[1.0]).unwrap_err().to_string();
         assert!(error.contains("no-such-plant") && error.contains("hint:"), "{error}");
     }
+}
+
+#[test]
+fn the_time_of_the_run_ends_an_evaluation_under_way() {
+    let mut spec = script("exec sleep 1000");
+    spec.timeout = Duration::from_secs(1000);
+    let mut program = Program::new(spec.clone(), 1).unwrap();
+    program.limit(TimeLimits { end: Some(Instant::now() + Duration::from_millis(50)), each: None });
+    assert!(ask(&mut program, &[1.0]).unwrap_err().is_out_of_time);
+    // Another limit for one evaluation takes the place of the program's own.
+    spec.start_timeout = Duration::ZERO;
+    let mut program = Program::new(spec, 1).unwrap();
+    program.limit(TimeLimits { end: None, each: Some(Duration::from_millis(50)) });
+    let replies = ask(&mut program, &[1.0]).unwrap();
+    assert_eq!(replies.failures()[0].1.message, "no answer within 0.05 s");
 }
