@@ -25,6 +25,7 @@ mod machine;
 pub(crate) mod node;
 pub(crate) mod parser;
 pub(crate) mod scope;
+pub mod tell;
 #[cfg(test)]
 mod tests;
 

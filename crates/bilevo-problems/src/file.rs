@@ -42,6 +42,7 @@ pub use diagnostic::{Diagnostic, FileError, Severity};
 pub use open::{MAX_FILE, MAX_TABLE, no_tables, read};
 pub use problem::ExpressionProblem;
 
+use crate::expression::Definition;
 use crate::expression::scope::Scope;
 use crate::program::ProgramSpec;
 use bilevo_core::config::PositionKind;
@@ -172,7 +173,7 @@ fn toml_hint(document: &Document, span: Option<std::ops::Range<usize>>) -> Strin
 /// Everything read, before it becomes a problem.
 #[allow(clippy::large_enum_variant)] // there is one
 enum Parts {
-    Expressions { spec: ProblemSpec, levels: [Compiled; 2], points: Vec<KnownPoint> },
+    Expressions { spec: ProblemSpec, levels: [Compiled; 2], definitions: Vec<Definition>, points: Vec<KnownPoint> },
     Program { spec: ProgramSpec, place: Place },
 }
 
@@ -180,8 +181,8 @@ impl Parts {
     fn finish(self, hash: String, document: Document) -> ProblemFile {
         match self {
             Parts::Program { spec, place } => ProblemFile::Program { spec, hash, origin: Origin { document, place } },
-            Parts::Expressions { spec, levels, points } => {
-                ProblemFile::Expressions(ExpressionProblem::new(spec, hash, levels, document, points))
+            Parts::Expressions { spec, levels, definitions, points } => {
+                ProblemFile::Expressions(ExpressionProblem::new(spec, hash, levels, definitions, document, points))
             }
         }
     }
@@ -239,8 +240,8 @@ fn document_fields(reader: &mut Reader, table: &DeTable, load: data::Load) -> Op
         let definitions = find("definitions");
         expression_levels(reader, [(upper, &upper_fields), (lower, &lower_fields)], definitions, scope, spec, variables)
     };
-    let (spec, levels) = parts?;
-    Some(Parts::Expressions { spec, levels, points })
+    let (spec, levels, definitions) = parts?;
+    Some(Parts::Expressions { spec, levels, definitions, points })
 }
 
 fn level_variables(
@@ -268,7 +269,7 @@ fn expression_levels(
     mut scope: Scope,
     mut spec: ProblemSpec,
     variables: [Variables; 2],
-) -> Option<(ProblemSpec, [Compiled; 2])> {
+) -> Option<(ProblemSpec, [Compiled; 2], Vec<Definition>)> {
     let dims = variables.each_ref().map(|level| level.space.dim());
     let dim = dims[0] + dims[1];
     let definitions = definitions.map(|field| levels::definitions(reader, field, &mut scope, dim)).unwrap_or_default();
@@ -290,7 +291,9 @@ fn expression_levels(
         let places = variables.spans.into_iter().zip(names).map(|(span, field)| Place { field, span }).collect();
         Compiled::new(level, places, &definitions, &dependence, dim)
     });
-    Some((spec, [compiled.next()?, compiled.next()?]))
+    let levels = [compiled.next()?, compiled.next()?];
+    drop(compiled);
+    Some((spec, levels, definitions))
 }
 
 /// The name, or that of the file without its ending.

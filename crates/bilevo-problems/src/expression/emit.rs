@@ -33,14 +33,14 @@ impl Code {
             }
             Node::One(function, argument) => {
                 self.value(argument);
-                self.ops.push(Op::One(*function));
+                self.ops.push(Op::One(function.call));
             }
             Node::Fold(function, arguments) => {
                 for (number, argument) in arguments.iter().enumerate() {
                     if number == 0 {
                         self.value(argument);
                     } else {
-                        self.combine(argument, Op::Two(*function));
+                        self.combine(argument, Op::Two(function.call));
                     }
                 }
             }

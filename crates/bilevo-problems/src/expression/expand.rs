@@ -3,7 +3,7 @@
 
 use super::ast::{Ast, Comparison, Index, Kind, Loops, Reduction};
 use super::error::{ExpressionError, Result};
-use super::functions::{self, Function, NAMES, larger, smaller};
+use super::functions::{self, Function, LARGER, NAMES, SMALLER};
 use super::node::{Node, Test};
 use super::scope::{Allowance, Scope, Shape, Symbol};
 use bilevo_core::config::{did_you_mean, nearest};
@@ -368,8 +368,8 @@ fn reduced(reduction: Reduction, values: Vec<Node>, span: &Range<usize>) -> Resu
     let fold = match reduction {
         Reduction::Sum => return Ok(Node::sum(values.into_iter().map(|value| (false, value)))),
         Reduction::Product => return Ok(Node::product(values.into_iter().map(|value| (false, value)))),
-        Reduction::Min => smaller,
-        Reduction::Max => larger,
+        Reduction::Min => SMALLER,
+        Reduction::Max => LARGER,
     };
     if values.is_empty() {
         return Err(ExpressionError::new(span.clone(), "the smallest or largest of nothing")

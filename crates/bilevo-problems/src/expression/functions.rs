@@ -1,10 +1,24 @@
 //! The functions an expression may call, all through `libm` so that every system gives the same
 //! bits.
 
+/// A function with the name under which others than the machine know it.
+#[derive(Clone, Copy)]
+pub(crate) struct Named<F> {
+    pub(crate) name: &'static str,
+    pub(crate) call: F,
+}
+
 /// A function of one number.
-pub(crate) type Unary = fn(f64) -> f64;
+pub(crate) type Unary = Named<fn(f64) -> f64>;
 /// A function of two numbers.
-pub(crate) type Binary = fn(f64, f64) -> f64;
+pub(crate) type Binary = Named<fn(f64, f64) -> f64>;
+
+pub(crate) const SQRT: Unary = Named { name: "sqrt", call: f64::sqrt };
+pub(crate) const POW: Binary = Named { name: "pow", call: libm::pow };
+/// The smaller of two; NaN is kept, so that a failure is not hidden.
+pub(crate) const SMALLER: Binary = Named { name: "min", call: smaller };
+/// The larger of two; NaN is kept.
+pub(crate) const LARGER: Binary = Named { name: "max", call: larger };
 
 /// How a function is called.
 #[derive(Clone, Copy)]
@@ -35,35 +49,37 @@ pub(crate) fn constant(name: &str) -> Option<f64> {
 
 /// The function of a name.
 pub(crate) fn function(name: &str) -> Option<Function> {
+    let one = |name, call| Function::One(Named { name, call });
+    let two = |name, call| Function::Two(Named { name, call });
     Some(match name {
-        "sin" => Function::One(libm::sin),
-        "cos" => Function::One(libm::cos),
-        "tan" => Function::One(libm::tan),
-        "asin" => Function::One(libm::asin),
-        "acos" => Function::One(libm::acos),
-        "atan" => Function::One(libm::atan),
-        "sinh" => Function::One(libm::sinh),
-        "cosh" => Function::One(libm::cosh),
-        "tanh" => Function::One(libm::tanh),
-        "exp" => Function::One(libm::exp),
-        "expm1" => Function::One(libm::expm1),
-        "log" | "ln" => Function::One(libm::log),
-        "log10" => Function::One(libm::log10),
-        "log2" => Function::One(libm::log2),
-        "log1p" => Function::One(libm::log1p),
-        "sqrt" => Function::One(f64::sqrt),
-        "cbrt" => Function::One(libm::cbrt),
-        "abs" => Function::One(f64::abs),
-        "sign" => Function::One(sign),
-        "floor" => Function::One(f64::floor),
-        "ceil" => Function::One(f64::ceil),
-        "round" => Function::One(f64::round),
-        "pow" => Function::Two(libm::pow),
-        "atan2" => Function::Two(libm::atan2),
-        "hypot" => Function::Two(libm::hypot),
-        "mod" => Function::Two(modulo),
-        "min" => Function::Many(smaller),
-        "max" => Function::Many(larger),
+        "sin" => one("sin", libm::sin),
+        "cos" => one("cos", libm::cos),
+        "tan" => one("tan", libm::tan),
+        "asin" => one("asin", libm::asin),
+        "acos" => one("acos", libm::acos),
+        "atan" => one("atan", libm::atan),
+        "sinh" => one("sinh", libm::sinh),
+        "cosh" => one("cosh", libm::cosh),
+        "tanh" => one("tanh", libm::tanh),
+        "exp" => one("exp", libm::exp),
+        "expm1" => one("expm1", libm::expm1),
+        "log" | "ln" => one("ln", libm::log),
+        "log10" => one("log10", libm::log10),
+        "log2" => one("log2", libm::log2),
+        "log1p" => one("log1p", libm::log1p),
+        "sqrt" => Function::One(SQRT),
+        "cbrt" => one("cbrt", libm::cbrt),
+        "abs" => one("abs", f64::abs),
+        "sign" => one("sign", sign),
+        "floor" => one("floor", f64::floor),
+        "ceil" => one("ceil", f64::ceil),
+        "round" => one("round", f64::round),
+        "pow" => Function::Two(POW),
+        "atan2" => two("atan2", libm::atan2),
+        "hypot" => two("hypot", libm::hypot),
+        "mod" => two("mod", modulo),
+        "min" => Function::Many(SMALLER),
+        "max" => Function::Many(LARGER),
         _ => return None,
     })
 }
@@ -78,13 +94,11 @@ fn modulo(a: f64, b: f64) -> f64 {
     a - b * (a / b).floor()
 }
 
-/// The smaller of two; NaN is kept, so that a failure is not hidden.
-pub(crate) fn smaller(a: f64, b: f64) -> f64 {
+fn smaller(a: f64, b: f64) -> f64 {
     if a.is_nan() || a < b { a } else { b }
 }
 
-/// The larger of two; NaN is kept.
-pub(crate) fn larger(a: f64, b: f64) -> f64 {
+fn larger(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }
 

@@ -6,7 +6,7 @@
 //! step for each term. No step allocates.
 
 use super::ast::Comparison;
-use super::functions::{Binary, Unary, whole_power};
+use super::functions::whole_power;
 
 /// One step. `slot` is a place in memory, `a` the accumulator, `top` the top of the stack.
 #[derive(Clone, Copy, Debug)]
@@ -61,9 +61,9 @@ pub(crate) enum Op {
     /// a = a³
     Cube,
     Power(i32),
-    One(Unary),
+    One(fn(f64) -> f64),
     /// a = function(top, a); pops.
-    Two(Binary),
+    Two(fn(f64, f64) -> f64),
     /// a = 1 if the comparison of top and a holds, else 0; pops.
     Compare(Comparison),
     /// Goes on at a step.

@@ -4,7 +4,7 @@
 //! written (left to right) unchanged, up to the sign of a zero.
 
 use super::ast::Comparison;
-use super::functions::{Binary, Unary, whole_power};
+use super::functions::{Binary, POW, SQRT, Unary, whole_power};
 
 /// A number to compute.
 #[derive(Clone)]
@@ -122,21 +122,21 @@ impl Node {
         match (base, exponent) {
             (Node::Const(base), Node::Const(exponent)) => Node::Const(match whole {
                 Some(whole) => whole_power(base, whole as i32),
-                None => libm::pow(base, exponent),
+                None => (POW.call)(base, exponent),
             }),
             (_, Node::Const(0.0)) => Node::Const(1.0),
             (base, Node::Const(1.0)) => base,
-            (base, Node::Const(0.5)) => Node::One(f64::sqrt, Box::new(base)),
+            (base, Node::Const(0.5)) => Node::One(SQRT, Box::new(base)),
             (base, exponent) => match whole {
                 Some(whole) => Node::Power(Box::new(base), whole as i32),
-                None => Node::Fold(libm::pow, vec![base, exponent]),
+                None => Node::Fold(POW, vec![base, exponent]),
             },
         }
     }
 
     pub(crate) fn one(function: Unary, argument: Node) -> Node {
         match argument {
-            Node::Const(value) => Node::Const(function(value)),
+            Node::Const(value) => Node::Const((function.call)(value)),
             argument => Node::One(function, Box::new(argument)),
         }
     }
@@ -146,7 +146,7 @@ impl Node {
         let mut kept: Vec<Node> = Vec::new();
         for argument in arguments {
             match (kept.as_mut_slice(), argument) {
-                ([Node::Const(a)], Node::Const(b)) => *a = function(*a, b),
+                ([Node::Const(a)], Node::Const(b)) => *a = (function.call)(*a, b),
                 (_, argument) => kept.push(argument),
             }
         }

@@ -2,8 +2,9 @@
 
 use super::KnownPoint;
 use super::diagnostic::Document;
-use super::levels::{Dependence, Depends, Expressions, Place};
+use super::levels::{Constraint, Dependence, Depends, Expressions, Place};
 use crate::expression::node::Node;
+use crate::expression::tell::{Listener, Told};
 use crate::expression::{Definition, Program, used_slots};
 use crate::fixed::wrong_size;
 use bilevo_core::problem::{BilevelProblem, Failure, Level, ProblemSpec};
@@ -14,6 +15,7 @@ pub struct ExpressionProblem {
     hash: String,
     upper: Compiled,
     lower: Compiled,
+    definitions: Vec<Definition>,
     pub(crate) document: Document,
     pub(crate) points: Vec<KnownPoint>,
 }
@@ -21,6 +23,8 @@ pub struct ExpressionProblem {
 /// One level: its program, and what remarks about it need.
 pub(crate) struct Compiled {
     program: Program,
+    /// What the program computes: objective, inequalities, equalities.
+    formulas: (Node, Vec<Node>, Vec<Node>),
     /// Where each variable is declared.
     pub(crate) variables: Vec<Place>,
     pub(crate) objective: (Place, Depends),
@@ -50,8 +54,13 @@ impl Compiled {
             objective: (level.objective_place, dependence.of(&level.objective)),
             places: level.places,
             used,
+            formulas: (level.objective, nodes(level.inequalities), nodes(level.equalities)),
         }
     }
+}
+
+fn nodes(constraints: Vec<Constraint>) -> Vec<Node> {
+    constraints.into_iter().map(|constraint| constraint.node).collect()
 }
 
 impl ExpressionProblem {
@@ -60,10 +69,11 @@ impl ExpressionProblem {
         spec: ProblemSpec,
         hash: String,
         [upper, lower]: [Compiled; 2],
+        definitions: Vec<Definition>,
         document: Document,
         points: Vec<KnownPoint>,
     ) -> Self {
-        ExpressionProblem { spec, hash, upper, lower, document, points }
+        ExpressionProblem { spec, hash, upper, lower, definitions, document, points }
     }
 
     /// A hash of the file and its tables, the same on every machine.
@@ -79,6 +89,24 @@ impl ExpressionProblem {
     /// Steps of the machine that an evaluation of a level takes.
     pub fn steps(&self, level: Level) -> usize {
         self.level(level).program.steps()
+    }
+
+    /// Tells the formulas of both levels, the upper one first.
+    pub fn tell(&self, to: &mut dyn Listener) -> [Told; 2] {
+        let mut slots: Vec<u32> = (0..self.spec.dim()).map(|index| to.variable(index)).collect();
+        // Each definition has the next slot and uses earlier ones only.
+        for definition in &self.definitions {
+            let told = definition.node.tell(&slots, to);
+            slots.push(told);
+        }
+        [&self.upper, &self.lower].map(|level| {
+            let (objective, inequalities, equalities) = &level.formulas;
+            Told {
+                objective: objective.tell(&slots, to),
+                inequalities: inequalities.iter().map(|node| node.tell(&slots, to)).collect(),
+                equalities: equalities.iter().map(|node| node.tell(&slots, to)).collect(),
+            }
+        })
     }
 
     /// The optimal points that the file names.

@@ -1,0 +1,101 @@
+//! Known answers: what the follower can do at every x of a region bounds what it will do.
+//!
+//! If yₖ is feasible at every x of the region, an answer y satisfies f(x, y) ≤ f(x, yₖ) there: the value
+//! function's cut, for as many yₖ as one likes. Here one good one is kept for a region.
+
+use crate::interval::Interval;
+use crate::local;
+use crate::relax::with_answer;
+use crate::work::Work;
+
+/// Answers that served regions, newest last; at most so many.
+const POOL: usize = 400;
+/// How many of them are tried on a region.
+const TRIED: usize = 24;
+
+/// Answers found so far.
+#[derive(Default)]
+pub(crate) struct Pool {
+    answers: Vec<Vec<f64>>,
+    random: u64,
+}
+
+impl Pool {
+    /// A number in [0, 1): the same ones in every run.
+    fn random(&mut self) -> f64 {
+        // splitmix64
+        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.random ^ (self.random >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// An answer that is certainly feasible at every x of the region, and an upper bound of f with it.
+    pub(crate) fn answer(
+        &mut self,
+        work: &mut Work<'_>,
+        region: &[Interval],
+        parent: &[f64],
+    ) -> Option<(Vec<f64>, f64)> {
+        let problem = work.problem;
+        let nx = problem.nx;
+        let x: Vec<f64> = region[..nx].iter().map(|i| i.middle()).collect();
+        let middle: Vec<f64> = region[nx..].iter().map(|i| i.middle()).collect();
+        let anywhere: Vec<f64> = problem.bounds[nx..].iter().map(|i| i.lo + self.random() * i.width()).collect();
+        let margins = margins(work, region, if parent.is_empty() { &middle } else { parent });
+        let mut tries = Vec::new();
+        for start in [&middle[..], &anywhere, parent] {
+            if !start.is_empty() {
+                tries.push(local::answer(work, &x, start, &margins, 25));
+            }
+        }
+        tries.extend((!parent.is_empty()).then(|| parent.to_vec()));
+        tries.extend(self.answers.iter().rev().take(TRIED).cloned());
+        let mut scored: Vec<(f64, Vec<f64>)> = tries.into_iter().map(|y| (score(work, &x, &y), y)).collect();
+        scored.retain(|(score, _)| *score < f64::INFINITY);
+        scored.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let best = scored.into_iter().take(6).find_map(|(_, y)| certain(work, region, &y).map(|most| (y, most)))?;
+        let close = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-3);
+        if self.answers.len() < POOL && !self.answers.iter().any(|y| close(y, &best.0)) {
+            self.answers.push(best.0.clone());
+        }
+        Some(best)
+    }
+}
+
+/// How far from each constraint an answer should keep at the middle x to be feasible at every x.
+fn margins(work: &mut Work<'_>, region: &[Interval], y: &[f64]) -> Vec<f64> {
+    let problem = work.problem;
+    let fixed = with_answer(region, problem.nx, y);
+    let margin = |work: &mut Work<'_>, row| {
+        let (_, gradient) = work.gradient(row, &fixed);
+        let sum: f64 = (0..problem.nx).map(|j| gradient[j].magnitude() * 0.5 * region[j].width()).sum();
+        if sum.is_finite() { 1.0001 * sum + 1e-9 } else { 0.0 }
+    };
+    problem.lower_inequalities.iter().map(|row| margin(work, row)).collect()
+}
+
+/// f at a point in floating-point numbers; infinite if infeasible there.
+fn score(work: &mut Work<'_>, x: &[f64], y: &[f64]) -> f64 {
+    let problem = work.problem;
+    let point: Vec<f64> = x.iter().chain(y).copied().collect();
+    let met = problem.lower_inequalities.iter().all(|row| work.float(row, &point) <= 0.0);
+    let value = work.float(&problem.lower, &point);
+    if met && !value.is_nan() { value } else { f64::INFINITY }
+}
+
+/// An upper bound of f(·, y) over the region's x, if y is certainly feasible and f defined at all of them.
+pub(crate) fn certain(work: &mut Work<'_>, region: &[Interval], y: &[f64]) -> Option<f64> {
+    let problem = work.problem;
+    let fixed = with_answer(region, problem.nx, y);
+    let allowed = y.iter().zip(&problem.bounds[problem.nx..]).all(|(&v, bounds)| bounds.contains(v));
+    let whole = y.iter().zip(&problem.whole[problem.nx..]).all(|(v, whole)| !whole || v.fract() == 0.0);
+    let met = allowed
+        && whole
+        && problem.lower_inequalities.iter().all(|row| work.supremum(row, &fixed).is_some_and(|most| most <= 0.0))
+        && problem.lower_equalities.iter().all(|row| {
+            let range = work.range(row, &fixed);
+            range.value == Interval::ZERO && range.grade >= crate::graph::Grade::Defined
+        });
+    if met { work.supremum(&problem.lower, &fixed) } else { None }
+}

@@ -1,0 +1,177 @@
+//! Question B: is there a better decision for the leader at all?
+
+use crate::follower::{FollowerVerdict, follower, is_feasible, meets};
+use crate::graph::Grade;
+use crate::interval::Interval;
+use crate::known::Pool;
+use crate::local;
+use crate::problem::{Problem, Row};
+use crate::prune::{Question, Wanted, prune};
+use crate::tree::{Branch, Tree};
+use crate::work::{Region, Work};
+use crate::{Limits, Stopped};
+
+/// What was found out about the leader's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeaderVerdict {
+    /// No decision is better by more than the tolerance.
+    Proven,
+    /// There is a better one.
+    Better,
+    /// Neither could be shown within the limits.
+    Open,
+}
+
+/// A decision with the follower's answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision {
+    /// The leader's decision.
+    pub x: Vec<f64>,
+    /// The follower's answer.
+    pub y: Vec<f64>,
+    /// F(x, y), in the problem's own direction.
+    pub value: f64,
+}
+
+/// The finding about the leader's value, in the problem's own direction.
+#[derive(Clone, Debug)]
+pub struct LeaderProof {
+    /// The finding in a word.
+    pub verdict: LeaderVerdict,
+    /// No decision has a better value than this: a lower bound of F, an upper one if F is maximised.
+    pub bound: f64,
+    /// What counts as no difference.
+    pub tolerance: f64,
+    /// The best decision found that is better than the claim, proven feasible and answered right.
+    pub better: Option<Decision>,
+    /// Regions looked at.
+    pub boxes: u64,
+    /// Operations done: the same on every machine.
+    pub work: u64,
+    /// Wall time.
+    pub seconds: f64,
+    /// Why not all was excluded, if so. With a better decision and nothing here, that decision is proven.
+    pub stopped: Option<Stopped>,
+}
+
+/// Attempts to prove a better decision right, at most, and the limits of one.
+const ATTEMPTS: u64 = 400;
+const ATTEMPT: Limits = Limits { boxes: 300, work: 3_000_000, time: None, stop: None };
+
+/// Does no decision give the leader a value better than `claim` by more than `tolerance` · max(1, |claim|)?
+/// `hint` is the point of the claim, if there is one.
+pub fn leader(problem: &Problem, claim: f64, tolerance: f64, limits: &Limits) -> LeaderProof {
+    let claim = problem.directions[0].flip(claim);
+    let mut search = Search {
+        work: Work::new(problem),
+        pool: Pool::default(),
+        limit: claim - tolerance * claim.abs().max(1.0),
+        relative: tolerance,
+        better: None,
+        attempts: 0,
+    };
+    let mut tree = Tree::new(problem.bounds.clone(), limits);
+    let (stopped, bound) = match problem.pessimistic {
+        true => (Some(Stopped::Position), f64::NEG_INFINITY),
+        false => search.run(&mut tree),
+    };
+    let flip = |value: f64| problem.directions[0].flip(value);
+    LeaderProof {
+        verdict: match (&search.better, stopped) {
+            (Some(_), _) => LeaderVerdict::Better,
+            (None, None) => LeaderVerdict::Proven,
+            (None, Some(_)) => LeaderVerdict::Open,
+        },
+        bound: flip(bound),
+        tolerance: tolerance * claim.abs().max(1.0),
+        better: search.better.take().map(|(value, x, y)| Decision { x, y, value: flip(value) }),
+        boxes: tree.boxes,
+        work: search.work.spent,
+        seconds: tree.seconds(),
+        stopped,
+    }
+}
+
+struct Search<'p> {
+    work: Work<'p>,
+    pool: Pool,
+    /// Decisions with F up to this are looked for.
+    limit: f64,
+    relative: f64,
+    /// F, x and y of the best decision found.
+    better: Option<(f64, Vec<f64>, Vec<f64>)>,
+    attempts: u64,
+}
+
+impl Search<'_> {
+    /// Goes through the tree; why it stopped before all was excluded, and a lower bound of F.
+    fn run(&mut self, tree: &mut Tree<'_>) -> (Option<Stopped>, f64) {
+        let problem = self.work.problem;
+        let mut rows: Vec<&Row> = vec![&problem.upper, &problem.lower];
+        rows.extend(problem.lower_inequalities.iter().chain(&problem.upper_inequalities));
+        while let Some(mut branch) = tree.next() {
+            if let Some(why) = tree.stopped(self.work.spent) {
+                return (Some(why), tree.least(Some(&branch)).min(self.limit));
+            }
+            if branch.bound > self.limit {
+                continue;
+            }
+            let known = self.pool.answer(&mut self.work, &branch.region, &branch.known);
+            self.try_decision(&branch, known.as_ref().map(|(y, _)| &y[..]));
+            let wanted = Wanted {
+                question: Question::Leader,
+                limit: self.limit,
+                known: known.as_ref().map(|(y, most)| (&y[..], *most)),
+                hints: &[],
+            };
+            if prune(&mut self.work, &mut branch.region, &wanted) {
+                continue;
+            }
+            branch.known = known.map_or(branch.known, |(y, _)| y);
+            branch.bound = branch.bound.max(self.work.range(&problem.upper, &branch.region).value.lo);
+            tree.split(&mut self.work, branch, &rows);
+        }
+        let left = tree.least(None);
+        let why = (left < f64::INFINITY).then_some(Stopped::Resolution);
+        (why, left.min(self.limit))
+    }
+
+    /// Tries the middle x of a region with answers from its middle and from the known one.
+    fn try_decision(&mut self, branch: &Branch, known: Option<&[f64]>) {
+        if self.attempts >= ATTEMPTS {
+            return;
+        }
+        let problem = self.work.problem;
+        let nx = problem.nx;
+        let rounded = |(i, whole): (&Interval, &bool)| if *whole { i.middle().round() } else { i.middle() };
+        let middle: Vec<f64> = branch.region.iter().zip(&problem.whole).map(rounded).collect();
+        let margins = vec![1e-9; problem.lower_inequalities.len()];
+        for start in [Some(&middle[nx..]), known].into_iter().flatten() {
+            let y = local::answer(&mut self.work, &middle[..nx], start, &margins, 60);
+            self.consider(&middle[..nx], &y);
+        }
+    }
+
+    /// Keeps a decision if it is certainly better than the limit and its answer is proven.
+    fn consider(&mut self, x: &[f64], y: &[f64]) {
+        let problem = self.work.problem;
+        let at: Region = x.iter().chain(y).map(|&v| Interval::point(v)).collect();
+        let value = self.work.range(&problem.upper, &at);
+        let inside = at.iter().zip(&problem.bounds).all(|(v, bounds)| bounds.contains(v.lo));
+        let improves = value.grade >= Grade::Defined && value.value.hi < self.limit && inside;
+        if !improves
+            || !meets(&mut self.work, &problem.upper_inequalities, &problem.upper_equalities, &at)
+            || !is_feasible(&mut self.work, &at)
+        {
+            return;
+        }
+        self.attempts += 1;
+        let proof = follower(problem, x, y, problem.follower_tolerance, &ATTEMPT);
+        self.work.spent += proof.work;
+        if proof.verdict == FollowerVerdict::Proven {
+            let value = value.value.hi;
+            self.limit = value - self.relative * value.abs().max(1.0);
+            self.better = Some((value, x.to_vec(), y.to_vec()));
+        }
+    }
+}

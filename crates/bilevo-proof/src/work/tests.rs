@@ -1,0 +1,138 @@
+use super::*;
+use bilevo_problems::file::{self, ProblemFile};
+
+const FORMULAS: [&str; 30] = [
+    "cos(3*y + x)",
+    "log(y + 3)*x",
+    "sin(2*y)*exp(0.3*x)",
+    "tan(0.5*y)",
+    "asin(0.5*y)",
+    "acos(0.4*y)*x",
+    "atan(y*x)",
+    "sinh(y)",
+    "cosh(x*y)",
+    "tanh(2*y)",
+    "expm1(y)*log1p(x + 2)",
+    "log10(y + 2) + log2(x + 2)",
+    "sqrt(y + 2)",
+    "cbrt(y + 3)",
+    "abs(y - 0.2*x)",
+    "sign(y)*x",
+    "floor(3*y)",
+    "ceil(2*y) + round(3*x)",
+    "min(y, 0.3*x, 0.1)",
+    "max(x, y)*y",
+    "pow(y + 2, 1.5)",
+    "pow(y + 2, x)",
+    "atan2(y, x)",
+    "hypot(x, y)",
+    "mod(y, 0.7)",
+    "if(y > x and x > -0.5, y^2, x^3 - y)",
+    "x/(y + 2) + y^-2",
+    "(x - y)^4 - y^3",
+    "if(x <= 0 or not (y >= 0.1), x*y, -x*y)",
+    "x^7*y^2 - 2^y",
+];
+
+fn random(state: &mut u64) -> f64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    (*state >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// Ranges contain values, and where grades promise it ranges of derivatives contain slopes of chords.
+#[test]
+fn ranges_contain_what_they_enclose() {
+    let mut state = 11;
+    for formula in FORMULAS {
+        let text = format!(
+            "[upper]\nminimize = \"{formula}\"\nvariables = {{ x = [-1.5, 1.5] }}\n\
+             [lower]\nminimize = \"y\"\nvariables = {{ y = [-1.5, 1.5] }}\n"
+        );
+        let Ok(ProblemFile::Expressions(file)) = file::parse("t.toml", &text, &mut file::no_tables) else {
+            panic!("{formula}")
+        };
+        let problem = Problem::new(&file).unwrap();
+        let mut work = Work::new(&problem);
+        let row = &problem.upper;
+        let mut tame = 0;
+        for _ in 0..3000 {
+            let width = 10f64.powf(-4.0 * random(&mut state));
+            let mut some = || {
+                let lo = random(&mut state) * 3.0 - 1.5;
+                Interval::new(lo, (lo + width * random(&mut state)).min(1.5))
+            };
+            let region = vec![some(), some()];
+            let mut inside = |i: &Interval| (i.lo + random(&mut state) * i.width()).clamp(i.lo, i.hi);
+            let p = [inside(&region[0]), inside(&region[1])];
+            let (range, gradient) = work.gradient(row, &region);
+            let value = evaluate(&file, &p);
+            assert!(value.is_nan() || close(range.value, value), "{formula} at {p:?} in {region:?}: {value} {range:?}");
+            assert!(!value.is_nan() || range.grade == Grade::Partial, "{formula} at {p:?} in {region:?}: {range:?}");
+            if !range.is_lipschitz() {
+                continue;
+            }
+            tame += 1;
+            for j in 0..2 {
+                let mut q = p;
+                q[j] = inside(&region[j]);
+                let step = q[j] - p[j];
+                if step.abs() > 1e-6 {
+                    let slope = (evaluate(&file, &q) - value) / step;
+                    // Differences of large values lose digits.
+                    let lost = 1e-7 + 1e-15 * value.abs() / step.abs();
+                    let allowed = gradient[j] + Interval::new(-lost, lost);
+                    assert!(
+                        allowed.contains(slope),
+                        "{formula} by {j} at {p:?}, {q:?} in {region:?}: {slope} {gradient:?}"
+                    );
+                }
+            }
+            if let Some(second) = work.hessian(row, &region) {
+                chords(&file, row, &region, p, &second, formula, &problem, &mut inside);
+            }
+        }
+        assert!(tame > 1000, "{formula}: {tame}");
+    }
+}
+
+/// φ(q) − φ(p) − φ'(p)(q − p) = ½ φ''(ξ)(q − p)² along an axis.
+#[allow(clippy::too_many_arguments)]
+fn chords(
+    file: &file::ExpressionProblem,
+    row: &Row,
+    region: &[Interval],
+    p: [f64; 2],
+    second: &[(usize, usize, Interval)],
+    formula: &str,
+    problem: &Problem,
+    inside: &mut dyn FnMut(&Interval) -> f64,
+) {
+    let mut work = Work::new(problem);
+    for j in 0..2 {
+        let mut q = p;
+        q[j] = inside(&region[j]);
+        let step = q[j] - p[j];
+        if step.abs() > 1e-3 {
+            work.float_gradient(row, &p);
+            let rest = evaluate(file, &q) - evaluate(file, &p) - work.float_slope(row, j) * step;
+            let bend = 2.0 * rest / (step * step);
+            let entry = second.iter().find(|e| (e.0, e.1) == (j, j)).map_or(Interval::ZERO, |e| e.2);
+            // Differences of large values lose digits.
+            let lost = 1e-6 * (1.0 + bend.abs()) + 1e-14 * evaluate(file, &p).abs() / (step * step);
+            let allowed = entry + Interval::new(-lost, lost);
+            assert!(allowed.contains(bend), "{formula} twice by {j} at {p:?}, {q:?} in {region:?}: {bend} {entry:?}");
+        }
+    }
+}
+
+fn close(range: Interval, value: f64) -> bool {
+    let slack = 1e-13 * (1.0 + value.abs());
+    range.lo <= value + slack && value <= range.hi + slack
+}
+
+fn evaluate(file: &file::ExpressionProblem, p: &[f64; 2]) -> f64 {
+    use bilevo_core::problem::{BilevelProblem, Level};
+    file.evaluate(Level::Upper, &p[..1], &p[1..], &mut Vec::new()).unwrap_or(f64::NAN)
+}
