@@ -8,6 +8,7 @@ mod collaborative;
 mod independent;
 mod multiobjective;
 mod neighbours;
+mod oracle;
 mod task;
 mod transfer_cma;
 mod transfer_de;
@@ -43,7 +44,7 @@ settings! {
     pub struct LowerConfig in lower as "lower", if "scheme.kind = nested" |c| c.scheme.kind == SchemeKind::Nested;
 
     /// Which search: `independent` (BL-CMA-ES), `transfer_cma` and `transfer_de` (TLEA),
-    /// `multiobjective` (MOTEA), `collaborative` (BOC).
+    /// `multiobjective` (MOTEA), `collaborative` (BOC); `oracle` where the follower has its own solver.
     kind: LowerKind = LowerKind::Independent, |_| words(LowerKind::ALL);
     /// Points of a task in a generation; the published size of the search if null.
     population: Option<usize> = None, |c| {
@@ -140,6 +141,8 @@ family! {
     multiobjective::Multiobjective,
     /// One solution for each task, all of them collaborating (BOC, reconstructed).
     collaborative::Collaborative,
+    /// The follower's own solver, asked once for each decision.
+    oracle::Oracle,
 }
 
 #[cfg(test)]

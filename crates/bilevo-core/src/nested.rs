@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::engine::{Outlook, Readings, RunView, Scheme, SchemeFacts, SchemeSetup};
 use crate::lower::{LowerAnswer, LowerRules, LowerState};
 use crate::order;
-use crate::problem::{Level, Outcome, ProblemSpec};
+use crate::problem::{Follower, Level, Outcome, ProblemSpec};
 use crate::record::{ModelSummary, StopReason, Verification};
 use crate::refine::{Refinement, Refiner};
 use crate::rng::Purpose;
@@ -24,7 +24,8 @@ pub struct Nested {
     upper: UpperState,
     allocator: AllocatorState,
     lower: LowerState,
-    refiner: Refiner,
+    /// Absent where y is known only by what the follower's own solver answers.
+    refiner: Option<Refiner>,
     phase: Phase,
     looks: Looks,
 }
@@ -113,7 +114,7 @@ impl Nested {
             upper: UpperState::new(config.upper.kind, upper),
             allocator: AllocatorState::new(config.allocator.kind, allocator),
             lower: LowerState::new(config.lower.kind, LowerRules::new(spec, &config.lower, sizes)),
-            refiner: Refiner::new(spec, config, sizes),
+            refiner: (!spec.is_oracle_alone()).then(|| Refiner::new(spec, config, sizes)),
             phase: Phase::Between,
             looks: Looks::default(),
         }
@@ -144,20 +145,34 @@ impl Nested {
         if !run.lower_budget_is_spent {
             self.lower.ask(run.batch);
         }
-        self.phase = if run.batch.is_empty() {
-            let solved: Vec<Solved> = running.into_iter().zip(self.lower.answers()).map(answered).collect();
-            run.ask_upper(&solved);
-            Phase::Upper(solved)
-        } else {
-            Phase::Lower(running)
-        };
+        if !run.batch.is_empty() {
+            self.phase = Phase::Lower(running);
+            return;
+        }
+        let mut solved: Vec<Solved> = running.into_iter().zip(self.lower.answers()).map(answered).collect();
+        let asked = if run.spec.follower == Follower::Oracle { answered_first(&mut solved) } else { solved.len() };
+        run.ask_upper(&solved[..asked]);
+        self.phase =
+            if asked > 0 { Phase::Upper(solved) } else { Phase::Done(Evaluated { solved, ..Evaluated::default() }) };
     }
 
     /// Opens the refinement of the best candidate or the elite.
     fn refine(&mut self, evaluated: Evaluated, run: &mut RunView<'_>) {
-        match self.refiner.open(&evaluated, run, &mut self.upper) {
+        let refiner = self.refiner.as_mut();
+        match refiner.and_then(|refiner| refiner.open(&evaluated, run, &mut self.upper)) {
             Some(refinement) => self.ask_refinement(evaluated, refinement, run),
-            None => self.phase = Phase::Done(evaluated),
+            None => {
+                // What the follower's own solver answered stands.
+                let best = evaluated.best.map(|index| &evaluated.solved[index]).filter(|_| self.refiner.is_none());
+                let beats = |best: &&Solved| match run.elite {
+                    Some(elite) => order::not_worse(&best.upper, &elite.upper),
+                    None => true,
+                };
+                if let Some(best) = best.filter(beats) {
+                    *run.elite = Some(best.clone());
+                }
+                self.phase = Phase::Done(evaluated);
+            }
         }
     }
 
@@ -165,12 +180,12 @@ impl Nested {
     /// one.
     fn ask_refinement(&mut self, mut evaluated: Evaluated, mut refinement: Refinement, run: &mut RunView<'_>) {
         run.ask(Level::Lower);
-        if !run.lower_budget_is_spent {
-            self.refiner.ask(run.batch);
+        if let Some(refiner) = self.refiner.as_mut().filter(|_| !run.lower_budget_is_spent) {
+            refiner.ask(run.batch);
         }
         self.phase = if !run.batch.is_empty() {
             Phase::RefineLower(evaluated, refinement)
-        } else if self.refiner.improve(&mut refinement) {
+        } else if self.refiner.as_ref().is_some_and(|refiner| refiner.improve(&mut refinement)) {
             run.ask_upper(std::slice::from_ref(&refinement.target));
             Phase::RefineUpper(evaluated, refinement)
         } else {
@@ -209,7 +224,7 @@ impl Scheme for Nested {
                 self.refine(evaluated, run);
             }
             Phase::RefineLower(evaluated, refinement) => {
-                self.refiner.tell(batch, answers);
+                self.refiner.iter_mut().for_each(|refiner| refiner.tell(batch, answers));
                 self.ask_refinement(evaluated, refinement, run);
             }
             Phase::RefineUpper(mut evaluated, mut refinement) => {
@@ -288,6 +303,13 @@ fn answered((candidate, answer): (Candidate, LowerAnswer)) -> Solved {
         lower: answer.outcome,
         converged: answer.converged,
     }
+}
+
+/// Puts decisions that their follower's own solver could not answer last: there is no y to evaluate. How
+/// many it answered.
+fn answered_first(solved: &mut [Solved]) -> usize {
+    solved.sort_by_key(|s| s.lower.is_failed());
+    solved.iter().filter(|s| !s.lower.is_failed()).count()
 }
 
 impl Evaluated {

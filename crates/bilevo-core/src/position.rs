@@ -193,7 +193,7 @@ impl Scale {
 
 impl Waiting {
     pub(crate) fn answers(&self) -> Answers<'_> {
-        Answers { outcomes: &self.outcomes, constraints: &self.constraints, width: self.width }
+        Answers { outcomes: &self.outcomes, constraints: &self.constraints, width: self.width, given: &[] }
     }
 }
 

@@ -48,6 +48,11 @@ pub enum Doubt {
         /// Whether the search for the answer had come to its end.
         settled: bool,
     },
+    /// The follower's own solver answered one decision differently when asked again.
+    AnswersDiffer {
+        /// By how much, relative to the largest value.
+        difference: f64,
+    },
     /// The search had not come to its end.
     Unfinished {
         /// What ended the run.
@@ -80,11 +85,14 @@ pub fn doubts(result: &RunResult, engine: &Engine) -> Vec<Doubt> {
     if let Some(audit) = audit.filter(|audit| !audit.passed()) {
         doubts.push(Doubt::Audit { words: audit.words.clone() });
     }
+    doubts.extend(engine.summary().answers_differ.map(|difference| Doubt::AnswersDiffer { difference }));
     if result.target_met == Some(true) {
         return doubts;
     }
     let verification = result.verification.unwrap_or_default();
-    if !verification.rechecked && !audit.is_some_and(Audit::passed) {
+    // Where nothing is known of y but what its own solver answers, there is nothing to look at again.
+    let searched = !engine.spec().is_oracle_alone();
+    if searched && !verification.rechecked && !audit.is_some_and(Audit::passed) {
         doubts.push(Doubt::NotRechecked { settled: verification.settled });
     }
     let by_itself =
@@ -148,6 +156,11 @@ impl fmt::Display for Doubt {
             Doubt::NotRechecked { settled: false } => f.write_str(
                 "the search for the follower's answer had not come to its end\n\
                  hint: check it with an audit, or give the run a larger budget",
+            ),
+            Doubt::AnswersDiffer { difference } => write!(
+                f,
+                "the follower's own solver was asked twice about one decision, and its answers differ by \
+                 {difference:.1e} of their size\nhint: give it a fixed seed, a fixed start and a tighter tolerance"
             ),
             Doubt::Unfinished { stop, restarts } => unfinished(f, *stop, *restarts),
             Doubt::TargetMissed { found, known } => {

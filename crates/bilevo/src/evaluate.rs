@@ -5,7 +5,7 @@
 
 use crate::panics::{self, Quiet};
 use bilevo_core::batch::{Batch, Replies};
-use bilevo_core::problem::{BilevelProblem, Failure, FailureKind, Level, ProblemSpec};
+use bilevo_core::problem::{BilevelProblem, Failure, FailureKind, Level, OracleAnswer, ProblemSpec};
 use rayon::prelude::*;
 use std::ops::{Deref, Range};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -93,8 +93,12 @@ impl<P: Deref<Target: BilevelProblem>> Serial<P> {
         while !rest.is_empty() {
             let ended = panics::catch(|| {
                 while !rest.is_empty() {
-                    let result = evaluate_unguarded(problem, batch, rest.start, constraints);
-                    replies.push_result(problem.spec(), result, constraints);
+                    if batch.asks_follower() {
+                        replies.push_answer_result(problem.spec(), problem.follower(batch.x(rest.start)));
+                    } else {
+                        let result = evaluate_unguarded(problem, batch, rest.start, constraints);
+                        replies.push_result(problem.spec(), result, constraints);
+                    }
                     rest.start += 1;
                 }
             });
@@ -130,9 +134,9 @@ const CHUNK: Duration = Duration::from_micros(20);
 pub struct Threads<P> {
     serial: Serial<P>,
     pool: rayon::ThreadPool,
-    answers: Vec<(Result<f64, Failure>, Vec<f64>)>,
-    /// Mean time of an evaluation in the latest batch, lower and upper level.
-    cost: [Option<Duration>; 2],
+    answers: Vec<Evaluated>,
+    /// Mean time of an evaluation in the latest batch: lower, upper, and the follower's own solver.
+    cost: [Option<Duration>; 3],
 }
 
 impl<P: Deref<Target: BilevelProblem>> Threads<P> {
@@ -146,7 +150,7 @@ impl<P: Deref<Target: BilevelProblem>> Threads<P> {
             .thread_name(|index| format!("bilevo-{index}"))
             .build()
             .map_err(|error| EvaluatorError::new(format!("the threads could not be started: {error}")))?;
-        Ok(Threads { serial: Serial::new(problem), pool, answers: Vec::new(), cost: [None; 2] })
+        Ok(Threads { serial: Serial::new(problem), pool, answers: Vec::new(), cost: [None; 3] })
     }
 
     /// Number of threads.
@@ -161,8 +165,7 @@ impl<P: Deref<Target: BilevelProblem>> Threads<P> {
         let chunk = (CHUNK.as_nanos() / cost.as_nanos().max(1)).clamp(1, points.len() as u128) as usize;
         let evaluate = |index| {
             let start = Instant::now();
-            let mut constraints = Vec::new();
-            let answer = (evaluate_point(problem, batch, index, &mut constraints), constraints);
+            let answer = Evaluated::new(problem, batch, index);
             spent.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
             answer
         };
@@ -175,7 +178,12 @@ impl<P: Deref<Target: BilevelProblem>> Threads<P> {
                 .collect_into_vec(&mut self.answers);
         });
         let spec = problem.spec();
-        self.answers.drain(..).for_each(|(result, constraints)| replies.push_result(spec, result, &constraints));
+        for answer in self.answers.drain(..) {
+            match answer {
+                Evaluated::Value(result, constraints) => replies.push_result(spec, result, &constraints),
+                Evaluated::Answer(result) => replies.push_answer_result(spec, result),
+            }
+        }
         Duration::from_nanos(spent.into_inner())
     }
 }
@@ -186,7 +194,7 @@ impl<P: Deref<Target: BilevelProblem>> Evaluator for Threads<P> {
     }
 
     fn evaluate(&mut self, batch: &Batch, replies: &mut Replies) -> Result<(), EvaluatorError> {
-        let level = usize::from(batch.level() == Level::Upper);
+        let level = if batch.asks_follower() { 2 } else { usize::from(batch.level() == Level::Upper) };
         let mut rest = 0..batch.len();
         let start = Instant::now();
         // The first point of a level tells what the others may cost.
@@ -208,15 +216,26 @@ impl<P: Deref<Target: BilevelProblem>> Evaluator for Threads<P> {
     }
 }
 
-/// One evaluation of user code, panics included.
-fn evaluate_point<P: BilevelProblem + ?Sized>(
-    problem: &P,
-    batch: &Batch,
-    index: usize,
-    constraints: &mut Vec<f64>,
-) -> Result<f64, Failure> {
-    panics::catch(|| evaluate_unguarded(problem, batch, index, constraints))
-        .unwrap_or_else(|message| Err(panicked(&message)))
+/// What user code said about a point.
+#[derive(Debug)]
+enum Evaluated {
+    /// A value and constraint values.
+    Value(Result<f64, Failure>, Vec<f64>),
+    /// The answer of the follower's own solver.
+    Answer(Result<OracleAnswer, Failure>),
+}
+
+impl Evaluated {
+    /// One evaluation of user code, panics included.
+    fn new<P: BilevelProblem + ?Sized>(problem: &P, batch: &Batch, index: usize) -> Self {
+        if batch.asks_follower() {
+            let answer = panics::catch(|| problem.follower(batch.x(index)));
+            return Evaluated::Answer(answer.unwrap_or_else(|message| Err(panicked(&message))));
+        }
+        let mut constraints = Vec::new();
+        let value = panics::catch(|| evaluate_unguarded(problem, batch, index, &mut constraints));
+        Evaluated::Value(value.unwrap_or_else(|message| Err(panicked(&message))), constraints)
+    }
 }
 
 /// One evaluation of user code that may panic.
@@ -228,7 +247,10 @@ fn evaluate_unguarded<P: BilevelProblem + ?Sized>(
     constraints: &mut Vec<f64>,
 ) -> Result<f64, Failure> {
     constraints.clear();
-    problem.evaluate(batch.level(), batch.x(index), batch.y(index), constraints)
+    match batch.answer(index) {
+        Some(answer) => problem.evaluate_answer(batch.x(index), answer, constraints),
+        None => problem.evaluate(batch.level(), batch.x(index), batch.y(index), constraints),
+    }
 }
 
 fn panicked(message: &str) -> Failure {

@@ -1,9 +1,13 @@
 //! A problem from closures.
 
-use bilevo_core::problem::{BestKnown, BilevelProblem, Direction, Failure, Level, LevelSpec, ProblemSpec};
+use bilevo_core::problem::{
+    BestKnown, BilevelProblem, Direction, Failure, Follower, Level, LevelSpec, OracleAnswer, ProblemSpec,
+};
 use bilevo_core::space::Space;
 
 type Function = Box<dyn Fn(&[f64], &[f64]) -> f64 + Send + Sync>;
+type Oracle = Box<dyn Fn(&[f64]) -> Result<OracleAnswer, Failure> + Send + Sync>;
+type Judge = Box<dyn Fn(&[f64], &OracleAnswer) -> f64 + Send + Sync>;
 
 /// A problem whose objectives and constraints are closures of (x, y). A value that is not finite
 /// counts as a failed evaluation; for failures with a message implement [`BilevelProblem`].
@@ -23,6 +27,9 @@ pub struct Functions {
     spec: ProblemSpec,
     upper: LevelFunctions,
     lower: LevelFunctions,
+    oracle: Option<Oracle>,
+    /// The leader's objective as a function of the whole answer.
+    judge: Option<Judge>,
 }
 
 struct LevelFunctions {
@@ -50,7 +57,45 @@ impl Functions {
             ),
             upper: level(Box::new(upper)),
             lower: level(Box::new(lower)),
+            oracle: None,
+            judge: None,
         }
+    }
+
+    /// A problem whose follower has its own solver: `follower` answers a decision x with y of any length,
+    /// and f if it knows it; `upper` gets the whole answer. An answer it cannot give is a failure, as text
+    /// or as a [`Failure`].
+    ///
+    /// ```
+    /// use bilevo::{Functions, OracleAnswer, Solver};
+    /// // Drivers answer a toll with trips; nobody needs to search for them.
+    /// let trips = |toll: &[f64]| Ok(OracleAnswer::new([8.0 - toll[0]]));
+    /// let problem = Functions::with_follower("toll", vec![(0.0, 10.0)], |x, answer| -x[0] * answer.y[0], trips);
+    /// let result = Solver::new(&problem).seed(1).run()?;
+    /// assert!(result.x.is_some_and(|x| (x[0] - 4.0).abs() < 1e-3));
+    /// # Ok::<(), bilevo::RunError>(())
+    /// ```
+    pub fn with_follower(
+        name: impl Into<String>,
+        upper_variables: impl Into<Space>,
+        upper: impl Fn(&[f64], &OracleAnswer) -> f64 + Send + Sync + 'static,
+        follower: impl Fn(&[f64]) -> Result<OracleAnswer, Failure> + Send + Sync + 'static,
+    ) -> Self {
+        let nothing = |_: &[f64], _: &[f64]| f64::NAN;
+        let mut problem = Functions::new(name, upper_variables, Space::new(), nothing, nothing).follower(follower);
+        problem.judge = Some(Box::new(upper));
+        problem
+    }
+
+    /// A solver of the follower beside its objective: the answers of `follower` are starts, which a
+    /// search may improve and an audit checks.
+    pub fn follower(
+        mut self,
+        follower: impl Fn(&[f64]) -> Result<OracleAnswer, Failure> + Send + Sync + 'static,
+    ) -> Self {
+        self.spec.follower = Follower::Oracle;
+        self.oracle = Some(Box::new(follower));
+        self
     }
 
     /// The leader wants a large objective.
@@ -119,5 +164,14 @@ impl BilevelProblem for Functions {
         let values = functions.inequalities.iter().chain(&functions.equalities).map(|function| function(x, y));
         constraints.extend(values);
         Ok((functions.objective)(x, y))
+    }
+
+    fn follower(&self, x: &[f64]) -> Result<OracleAnswer, Failure> {
+        self.oracle.as_ref().map_or_else(|| Err("this problem has no solver of its own".into()), |oracle| oracle(x))
+    }
+
+    fn evaluate_answer(&self, x: &[f64], answer: &OracleAnswer, constraints: &mut Vec<f64>) -> Result<f64, Failure> {
+        let value = self.evaluate(Level::Upper, x, &answer.y, constraints)?;
+        Ok(self.judge.as_ref().map_or(value, |judge| judge(x, answer)))
     }
 }

@@ -38,8 +38,8 @@ pub use bilevo_core::batch::{Answers, Batch, Replies, check_reply};
 pub use bilevo_core::config::{Config, ConfigError};
 pub use bilevo_core::engine::{Ask, Engine, TellError};
 pub use bilevo_core::problem::{
-    BestKnown, BilevelProblem, Budget, Direction, EQUALITY_TOLERANCE, Failure, FailureKind, Level, LevelSpec,
-    LowerConstraints, Outcome, ProblemSpec, SpecError,
+    BestKnown, BilevelProblem, Budget, Direction, EQUALITY_TOLERANCE, Failure, FailureKind, Follower, Level, LevelSpec,
+    LowerConstraints, OracleAnswer, Outcome, ProblemSpec, SpecError,
 };
 pub use bilevo_core::record::{
     Accuracy, Evaluations, GenerationRecord, LowerSearches, Solution, StopReason, Summary, Verification,

@@ -55,7 +55,7 @@ pub(crate) fn evaluate_whole(
     batch: &Batch,
     replies: &mut Replies,
 ) -> Result<(), RunError> {
-    replies.start(evaluator.spec(), batch.level());
+    replies.start_on(evaluator.spec(), batch);
     evaluator.evaluate(batch, replies)?;
     let (asked, told) = (batch.len(), replies.outcomes().len());
     if asked == told { Ok(()) } else { Err(TellError::Length { asked, told }.into()) }

@@ -67,7 +67,7 @@ impl RunView<'_> {
     pub fn ask_upper(&mut self, pairs: &[Solved]) {
         self.ask(Level::Upper);
         for pair in pairs {
-            self.batch.push(&pair.x).copy_from_slice(&pair.y);
+            self.batch.push_pair(self.spec, &pair.x, &pair.y);
         }
     }
 

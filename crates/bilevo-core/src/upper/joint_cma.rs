@@ -139,7 +139,9 @@ impl UpperStrategy for JointCma {
 
     fn update(&mut self, findings: &Findings<'_>) {
         let parents = self.parents(findings);
-        let points: Vec<Vec<f64>> = parents.iter().map(|s| [&s.x[..], &s.y[..]].concat()).collect();
+        // A y that only its own solver knows is no part of the distribution.
+        let lower = self.space.dim() - self.upper_dim;
+        let points: Vec<Vec<f64>> = parents.iter().map(|s| [&s.x[..], &s.y[..lower]].concat()).collect();
         self.cma.update(&self.params, points.iter().map(Vec::as_slice), &mut self.scratch);
     }
 

@@ -14,6 +14,7 @@ mod failures;
 mod figures;
 mod files;
 mod limits;
+mod oracle;
 #[cfg(target_os = "linux")] // the checks for survivors need its `/proc`
 mod programs;
 mod replies;

@@ -1,0 +1,105 @@
+//! A follower with its own solver: every way of running it, and what it does with odd answers.
+
+use bilevo::{Functions, OracleAnswer, Solver, Status};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Tolls on two roads; drivers answer with trips and the operator's costs come as `info`.
+fn tolls() -> Functions {
+    let income = |x: &[f64], answer: &OracleAnswer| {
+        let cost: f64 = String::from_utf8_lossy(answer.info.as_deref().unwrap_or(b"nan")).parse().unwrap();
+        x[0] * answer.y[0] + x[1] * answer.y[1] - cost
+    };
+    let trips = |x: &[f64]| {
+        let y = [8.0 - x[0], 6.0 - 0.5 * x[1], 1.0];
+        Ok(OracleAnswer::new(y).with_value(-y[0]).with_info("2.5"))
+    };
+    Functions::with_follower("tolls", vec![(0.0, 8.0), (0.0, 12.0)], income, trips).maximize_upper()
+}
+
+const METHODS: [&str; 4] = ["bl-cma-es", "cr-tlea-cma-es", "tlea-de", "cr-boc"];
+
+#[test]
+fn every_method_takes_an_oracle() {
+    for method in METHODS {
+        let result = Solver::new(&tolls()).method(method).seed(3).run().unwrap();
+        // 4 * 4 + 6 * 3 - 2.5
+        assert!((result.upper_value.unwrap() - 31.5).abs() < 1e-3, "{method}: {:?}", result.upper_value);
+        let (x, y) = (result.x.unwrap(), result.y.unwrap());
+        assert_eq!(y.len(), 3);
+        assert_eq!((y[0], result.lower_value.unwrap()), (8.0 - x[0], x[0] - 8.0));
+        // One question for each decision, and one decision twice.
+        assert_eq!(result.evaluations.lower, result.evaluations.upper + 1, "{method}");
+        assert_eq!(result.lower_searches.run, result.evaluations.upper, "{method}");
+        assert_eq!(result.warnings, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let run = |jobs: usize| {
+        let mut result = Solver::new(&tolls()).method("cr-bl-cma-es").seed(3).jobs(jobs).run().unwrap();
+        result.times = bilevo::Times::default();
+        result
+    };
+    assert_eq!(run(1), run(3));
+}
+
+#[test]
+fn an_oracle_that_fails_or_panics_costs_only_its_decision() {
+    let trips = |x: &[f64]| match x[0] {
+        t if t > 7.0 => Err("no flow".into()),
+        t if t < 1.0 => panic!("no road"),
+        t if t < 2.0 => Ok(OracleAnswer::new([])),
+        t if t < 2.5 => Ok(OracleAnswer::new([f64::NAN])),
+        t => Ok(OracleAnswer::new([8.0 - t])),
+    };
+    let problem = Functions::with_follower("toll", vec![(0.0, 10.0)], |x, a| -x[0] * a.y[0], trips);
+    for jobs in [1, 2] {
+        let result = Solver::new(&problem).method("bl-cma-es").seed(2).jobs(jobs).run().unwrap();
+        assert!((result.x.unwrap()[0] - 4.0).abs() < 1e-2);
+        assert!(result.evaluations.failed_lower > 0);
+        assert_eq!(result.evaluations.failed_upper, 0, "F is not asked for where there is no answer");
+    }
+}
+
+#[test]
+fn an_oracle_that_always_fails_ends_the_run() {
+    let problem = Functions::with_follower("none", vec![(0.0, 1.0)], |_, _| 0.0, |_| Err("never".into()));
+    let result = Solver::new(&problem).method("cr-bl-cma-es").seed(1).run().unwrap();
+    assert_eq!((result.stop, result.x), (Status::Finished(bilevo::StopReason::AllFailed), None));
+}
+
+#[test]
+fn answers_that_change_are_noticed() {
+    let calls = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&calls);
+    let drifting = move |x: &[f64]| {
+        let call = counted.fetch_add(1, Ordering::Relaxed);
+        Ok(OracleAnswer::new([x[0] + 0.01 * call as f64]))
+    };
+    let problem = Functions::with_follower("drift", vec![(0.0, 1.0)], |x, a| (x[0] - a.y[0]).abs(), drifting);
+    let result = Solver::new(&problem).method("bl-cma-es").seed(1).max_upper_evals(30).run().unwrap();
+    assert!(result.warnings.iter().any(|words| words.contains("asked twice")), "{:?}", result.warnings);
+}
+
+#[test]
+fn with_an_objective_the_answer_is_a_start_that_refinement_improves() {
+    // The solver is off by 0.3; the follower's objective knows better.
+    let problem = Functions::new(
+        "start",
+        vec![(0.0, 2.0)],
+        vec![(-5.0, 5.0)],
+        |x, y| (x[0] - 1.0).powi(2) + y[0],
+        |x, y| (y[0] - x[0]).powi(2),
+    )
+    .follower(|x| Ok(OracleAnswer::new([x[0] + 0.3])));
+    let result = Solver::new(&problem).method("bl-cma-es").seed(1).run().unwrap();
+    let (x, y) = (result.x.unwrap()[0], result.y.unwrap()[0]);
+    assert!((y - x).abs() < 1e-2, "{x} {y}");
+    // An answer outside of the follower's box is none.
+    let outside = Functions::new("outside", vec![(0.0, 2.0)], vec![(0.0, 1.0)], |_, y| y[0], |x, y| y[0] - x[0])
+        .follower(|_| Ok(OracleAnswer::new([2.0])));
+    let result = Solver::new(&outside).method("bl-cma-es").seed(1).run().unwrap();
+    assert_eq!(result.stop, Status::Finished(bilevo::StopReason::AllFailed));
+}
