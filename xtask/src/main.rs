@@ -9,6 +9,7 @@
 mod archives;
 mod bench;
 mod commands;
+mod deny;
 mod generate;
 mod links;
 mod markdown;

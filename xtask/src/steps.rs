@@ -5,12 +5,13 @@
 
 use crate::shell::{cargo, exists, install_packages, output, succeed};
 use crate::stages::{self, Done, Outcome, Stage, Step};
-use crate::{commands, links, python};
+use crate::{commands, deny, links, python};
 
 const STAGES: [Stage; 3] = [
     &[&[
         Step { name: "format", about: "the code is formatted", run: format_check },
         Step { name: "links", about: "links in Markdown files lead somewhere", run: links_check },
+        Step { name: "deny", about: "licences and sources of all dependencies", run: deny::check },
         Step { name: "browser", about: "a browser for the test of the report", run: browser },
         Step { name: "octave", about: "Octave for the test of its example", run: octave },
         Step { name: "cpp", about: "a C++ compiler for the test of its example", run: cpp },
