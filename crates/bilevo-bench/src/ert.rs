@@ -68,7 +68,8 @@ fn ablation(options: &Options, out: &mut impl Write) -> Result<()> {
         let lost = rows.iter().filter(|row| row.solved < row.runs);
         let lost: Vec<String> = lost.map(|row| format!("{} {}", row.problem, row.solved)).collect();
         let mean = rows.iter().map(measure::Row::ert).sum::<f64>() / rows.len() as f64;
-        writeln!(out, "{part:24} {:6.3} {mean:6.0}  {}", table::ratio(&rows), lost.join(", "))?;
+        let ratio = table::shown(table::ratio(&rows));
+        writeln!(out, "{part:24} {ratio:>6} {mean:6.0}  {}", lost.join(", "))?;
     }
     Ok(())
 }

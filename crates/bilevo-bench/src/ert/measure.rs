@@ -133,7 +133,7 @@ fn run(
 ) -> Result<Run> {
     let spec = problem.spec();
     let start = clock();
-    let mut config = methods::choose(method, spec, [])?.method.config();
+    let mut config = methods::choose(method, spec, &[])?.config;
     if options.budget.is_some() {
         config.stop.max_upper_evals = options.budget;
     }
@@ -181,9 +181,9 @@ fn run(
 }
 
 fn missed(spec: &ProblemSpec, solution: &Solution) -> String {
-    let nearest = spec.nearest_known(solution.upper_value, solution.lower_value);
-    let (upper, lower) = nearest.map_or((f64::NAN, f64::NAN), |known| {
-        (solution.upper_value - known.upper, solution.lower_value - known.lower.unwrap_or(f64::NAN))
-    });
-    format!("{upper:.1e}/{lower:.1e}/{:.0e}", solution.upper_violation.max(solution.lower_violation))
+    let known = spec.nearest_known(solution.upper_value, solution.lower_value);
+    let off = |value: f64, known: Option<f64>| known.map_or("–".into(), |known| format!("{:.1e}", value - known));
+    let upper = off(solution.upper_value, known.map(|known| known.upper));
+    let lower = off(solution.lower_value, known.and_then(|known| known.lower));
+    format!("{upper}/{lower}/{:.0e}", solution.upper_violation.max(solution.lower_violation))
 }

@@ -30,19 +30,25 @@ pub(super) fn print(options: &Options, out: &mut impl Write) -> Result<()> {
 pub(super) fn line(row: &Row, out: &mut impl Write) -> Result<()> {
     let solved = format!("{}/{}", row.solved, row.runs);
     let Row { problem, median, width, micros, .. } = row;
-    let (ert, ratio, upper) = (row.ert(), row.ratio().unwrap_or(f64::NAN), row.upper / row.runs);
+    let (ert, upper) = (row.ert(), row.upper / row.runs);
+    let ratio = shown(row.ratio());
     let missed = row.missed.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(" ");
     writeln!(
         out,
-        "{problem:15} {solved:>7} {ert:8.0} {median:8} {upper:7} {width:6.1} {ratio:6.3} {micros:7.0}  {missed}"
+        "{problem:15} {solved:>7} {ert:8.0} {median:8} {upper:7} {width:6.1} {ratio:>6} {micros:7.0}  {missed}"
     )?;
     Ok(out.flush()?)
 }
 
-/// The geometric mean of the ratios.
-pub(super) fn ratio<'a>(rows: impl IntoIterator<Item = &'a Row>) -> f64 {
+/// The geometric mean of the ratios, if there is anything published to compare with.
+pub(super) fn ratio<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Option<f64> {
     let logs: Vec<f64> = rows.into_iter().filter_map(Row::ratio).map(f64::ln).collect();
-    (logs.iter().sum::<f64>() / logs.len() as f64).exp()
+    (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
+}
+
+/// A ratio, or a dash where nothing was published.
+pub(super) fn shown(ratio: Option<f64>) -> String {
+    ratio.map_or("–".into(), |ratio| format!("{ratio:.3}"))
 }
 
 fn solved<'a>(rows: impl IntoIterator<Item = &'a Row>) -> (u64, u64) {
@@ -66,7 +72,8 @@ fn halves(rows: &[Row]) -> Vec<(&'static str, Vec<&Row>)> {
 fn summary(rows: &[Row]) -> String {
     let part = |(name, rows): (&str, Vec<&Row>)| {
         let (solved, runs) = solved(rows.iter().copied());
-        format!("{name}: {solved} of {runs} solved, geometric mean of the ratios {:.3}", ratio(rows))
+        let mean = ratio(rows).map(|mean| format!(", geometric mean of the ratios {mean:.3}"));
+        format!("{name}: {solved} of {runs} solved{}", mean.unwrap_or_default())
     };
     halves(rows).into_iter().map(part).collect::<Vec<_>>().join("\n")
 }
@@ -112,7 +119,8 @@ fn problem_cells(options: &Options, compared: bool, row: &Row) -> Vec<String> {
 fn closing_cells(compared: bool, rows: &[&Row]) -> Vec<String> {
     let (solved, runs) = solved(rows.iter().copied());
     let mut cells = vec![format!("{solved} of {runs}"), String::new()];
-    cells.extend(compared.then(|| format!("{:.3}", ratio(rows.iter().copied()))));
+    let mean = || ratio(rows.iter().copied()).map_or_else(String::new, |mean| format!("{mean:.3}"));
+    cells.extend(compared.then(mean));
     cells.push(String::new());
     cells
 }
@@ -143,5 +151,18 @@ mod tests {
         assert_eq!([7, 999, 1000, 1_234_567].map(thousands), ["7", "999", "1,000", "1,234,567"]);
         let names = ["smd9@5+5", "tp10", "smd3-rotated", "basblib/b_1984_01"].map(title);
         assert_eq!(names, ["SMD9 at 5+5", "TP10", "SMD3, rotated", "b_1984_01"]);
+    }
+
+    #[test]
+    fn what_has_no_published_total_is_compared_with_nothing() {
+        let arguments = ["--runs", "1", "--budget", "300", "--markdown", "tp1", "basblib/sa_1981_01"];
+        let options = Options::read(arguments.map(String::from).into_iter()).unwrap();
+        for problems in [&["tp1", "basblib/sa_1981_01"][..], &["basblib/sa_1981_01"]] {
+            let options = Options { problems: problems.iter().map(|name| (*name).into()).collect(), ..options.clone() };
+            let mut out = Vec::new();
+            print(&options, &mut out).unwrap();
+            let printed = String::from_utf8(out).unwrap();
+            assert!(!printed.contains("NaN") && printed.contains("of 1"), "{printed}");
+        }
     }
 }
