@@ -31,8 +31,7 @@ fn main() -> ExitCode {
     let cli = match args::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are data for stdout, the rest are words for stderr; clap knows.
-            let _ = error.print();
+            output::say_usage(&error);
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
     };

@@ -1,72 +1,174 @@
 //! Where words and data go: data to stdout, words to stderr, colours only where people look.
+//!
+//! Every text passes [`terminal`] on its way out. Names, replies and excerpts come from files and programs
+//! of anybody: nothing of them reaches a terminal as anything but text.
 
-use anstyle::{AnsiColor, Style};
+use bilevo::printable::printable;
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
+use std::sync::LazyLock;
 
+/// How a part of a text looks, written as `{WARN}text{WARN:#}`: a mark that only this process knows, so
+/// that no foreign text can pass for one. [`terminal`] makes colours of marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Style(char);
+
+/// No style.
+pub(crate) const PLAIN: Style = Style('p');
 /// Style of headings and names.
-pub(crate) const BOLD: Style = Style::new().bold();
+pub(crate) const BOLD: Style = Style('b');
 /// Style of what matters less.
-pub(crate) const DIM: Style = Style::new().dimmed();
+pub(crate) const DIM: Style = Style('d');
 /// Style of what went well.
-pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+pub(crate) const GOOD: Style = Style('g');
 /// Style of what needs a second look.
-pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
+pub(crate) const WARN: Style = Style('w');
 /// Style of mistakes.
-pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
+pub(crate) const BAD: Style = Style('e');
+
+/// What a mark begins with.
+static MARK: LazyLock<String> = LazyLock::new(|| format!("\u{fdd0}{:016x}", RandomState::new().hash_one(0)));
+
+impl fmt::Display for Style {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (*self, f.alternate()) {
+            (PLAIN, _) => Ok(()),
+            (_, true) => write!(f, "{}.", *MARK),
+            (Style(letter), false) => write!(f, "{}{letter}", *MARK),
+        }
+    }
+}
+
+/// A text as a terminal may get it: marks as colours, and nothing else it would obey.
+fn terminal(text: &str) -> String {
+    let mut parts = text.split(MARK.as_str());
+    let mut out = printable(parts.next().unwrap_or_default());
+    for part in parts {
+        let mut rest = part.chars();
+        out.push_str(match rest.next() {
+            Some('b') => "\x1b[1m",
+            Some('d') => "\x1b[2m",
+            Some('g') => "\x1b[32m",
+            Some('w') => "\x1b[33m",
+            Some('e') => "\x1b[1;31m",
+            _ => "\x1b[0m",
+        });
+        out.push_str(&printable(rest.as_str()));
+    }
+    out
+}
+
+/// A stream for text, which leaves line by line.
+pub(crate) struct Lines<W: Write> {
+    inner: W,
+    waiting: Vec<u8>,
+}
+
+impl<W: Write> Lines<W> {
+    fn send(&mut self, length: usize) -> io::Result<()> {
+        let bytes: Vec<u8> = self.waiting.drain(..length).collect();
+        self.inner.write_all(terminal(&String::from_utf8_lossy(&bytes)).as_bytes())
+    }
+}
+
+impl<W: Write> Write for Lines<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.waiting.extend_from_slice(bytes);
+        if let Some(end) = self.waiting.iter().rposition(|byte| *byte == b'\n') {
+            self.send(end + 1)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.send(self.waiting.len())?;
+        self.inner.flush()
+    }
+}
+
+impl<W: Write> Drop for Lines<W> {
+    fn drop(&mut self) {
+        let _ = self.flush();
+    }
+}
 
 /// stdout, without colours unless it is a terminal that wants them.
 pub(crate) fn stdout() -> impl Write {
-    anstream::stdout().lock()
+    Lines { inner: anstream::stdout().lock(), waiting: Vec::new() }
 }
 
 /// stderr, likewise.
 pub(crate) fn stderr() -> impl Write {
-    anstream::stderr().lock()
+    Lines { inner: anstream::stderr().lock(), waiting: Vec::new() }
 }
 
 /// Prints a value as one line of JSON.
 pub(crate) fn json_line(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    serde_json::to_writer(&mut out, value).map_err(io::Error::from)?;
-    writeln!(out)?;
-    Ok(out.flush()?)
+    print_json(&serde_json::to_string(value)?)
 }
 
 /// Prints a value as JSON, one object for the whole output.
 pub(crate) fn json(value: &impl serde::Serialize) -> anyhow::Result<()> {
+    print_json(&serde_json::to_string_pretty(value)?)
+}
+
+fn print_json(json: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from)?;
-    writeln!(out)?;
+    writeln!(out, "{}", escaped(json))?;
     Ok(out.flush()?)
 }
 
+/// JSON leaves the control characters beyond ASCII as they are, which some terminals obey; they stand in
+/// strings only, where they may be escaped.
+fn escaped(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            '\n' => out.push(c),
+            c if printable(c.encode_utf8(&mut [0; 4])).starts_with(c) => out.push(c),
+            c => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+        }
+    }
+    out
+}
+
 /// Says something on stderr. Nobody can be told if that fails.
-pub(crate) fn say(text: impl std::fmt::Display) {
-    let _ = writeln!(anstream::stderr(), "{text}");
+pub(crate) fn say(text: impl fmt::Display) {
+    let _ = writeln!(anstream::stderr(), "{}", terminal(&text.to_string()));
 }
 
 /// Says something that needs attention.
-pub(crate) fn warn(text: impl std::fmt::Display) {
+pub(crate) fn warn(text: impl fmt::Display) {
     say(format_args!("{WARN}warning{WARN:#}: {text}"));
 }
 
-/// Text of unknown origin for a terminal: without anything it would obey.
+/// Text of unknown origin on one line.
 pub(crate) fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
+    printable(text).replace('\n', " ")
 }
 
 /// Says why a command failed.
 pub(crate) fn say_error(error: &anyhow::Error) {
-    // Messages quote names from files and stores.
-    let lines = |text: &dyn std::fmt::Display| text.to_string().split('\n').map(plain).collect::<Vec<_>>().join("\n");
-    let mut said = lines(error);
+    let mut said = error.to_string();
     say(format_args!("{BAD}error{BAD:#}: {said}"));
-    for cause in error.chain().skip(1).map(|cause| lines(cause)) {
+    for cause in error.chain().skip(1).map(|cause| cause.to_string()) {
         // Some errors quote their cause.
         if !said.contains(&cause) {
             say(format_args!("  because: {cause}"));
         }
         said = cause;
+    }
+}
+
+/// Says what is wrong with the command line. Colours only if nothing in it could pass for one.
+pub(crate) fn say_usage(error: &clap::Error) {
+    let foreign = std::env::args_os().any(|word| printable(&word.to_string_lossy()) != word.to_string_lossy());
+    if foreign {
+        say(error.render().to_string().trim_end());
+    } else {
+        // Help and version are data for stdout, the rest are words for stderr; clap knows.
+        let _ = error.print();
     }
 }
 
@@ -127,6 +229,25 @@ pub(crate) fn vector(values: &[f64]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn colours_are_ours_alone() {
+        let text = format!("{WARN}a{WARN:#} {PLAIN}{} \x1b[31m\u{fdd0}0123456789abcdefb\nc", "\u{9b}2J");
+        assert_eq!(terminal(&text), "\x1b[33ma\x1b[0m �2J �[31m\u{fdd0}0123456789abcdefb\nc");
+        assert_eq!(escaped("{\"a\": \"ä\u{9b}\u{7f}\u{202e}\"}\n"), "{\"a\": \"ä\\u009b\\u007f\\u202e\"}\n");
+    }
+
+    #[test]
+    fn lines_leave_whole() {
+        let mut bytes = Vec::new();
+        let mut out = Lines { inner: &mut bytes, waiting: Vec::new() };
+        let mark = format!("{BOLD}ä{BOLD:#}\nend");
+        for byte in mark.as_bytes() {
+            out.write_all(&[*byte]).unwrap();
+        }
+        drop(out);
+        assert_eq!(String::from_utf8(bytes).unwrap(), "\x1b[1mä\x1b[0m\nend");
+    }
 
     #[test]
     fn numbers_for_people() {

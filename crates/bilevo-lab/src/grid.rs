@@ -20,8 +20,8 @@ mod file;
 mod sources;
 
 use bilevo::config::ConfigError;
-use bilevo::id::changed_settings;
-use bilevo::{Config, RunId, Source, methods};
+use bilevo::methods::{self, Choice};
+use bilevo::{Config, RunId, Source};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -62,6 +62,8 @@ pub struct Task {
     pub config: Arc<Config>,
     /// The problem.
     pub source: Arc<dyn Source>,
+    /// Why `auto` handed over to this method, if it did.
+    pub notice: Option<String>,
 }
 
 impl std::fmt::Debug for Task {
@@ -105,28 +107,16 @@ impl Grid {
         let mut tasks = Vec::new();
         let mut seen = BTreeSet::new();
         for (m, method) in self.methods.iter().enumerate() {
-            let base = methods::find(method).map_err(|e| GridError::entry(place(Part::Method, m), e))?.config();
+            methods::find(method).map_err(|e| GridError::entry(place(Part::Method, m), e))?;
             for (s, settings) in all_settings.iter().enumerate() {
                 let wrong = |e: ConfigError| GridError::entry(place(Part::Settings, s), format!("with {method}: {e}"));
-                let mut config = base.clone();
-                config.set_all(settings.iter().map(|(path, value)| (path.as_str(), value.as_str()))).map_err(wrong)?;
                 for source in &sources {
                     let spec = source.spec();
-                    let config = Arc::new(config.clone().for_problem(spec));
+                    let Choice { method, config, notice } = methods::choose(method, spec, settings).map_err(wrong)?;
                     config.check(spec).map_err(wrong)?;
-                    let id = RunId {
-                        problem: source.id().into(),
-                        problem_hash: source.hash().into(),
-                        upper_dim: spec.upper.dim(),
-                        lower_dim: spec.lower.dim(),
-                        method: method.clone(),
-                        settings: changed_settings(method, &config),
-                        config_hash: config.hash(),
-                        version: bilevo::VERSION.into(),
-                        seed: self.first_seed,
-                    };
+                    let id = RunId::of(spec, &config, method.name(), source.hash(), self.first_seed);
                     if seen.insert(id.clone()) {
-                        tasks.push(Task { id, config, source: source.clone() });
+                        tasks.push(Task { id, config: Arc::new(config), source: source.clone(), notice });
                     }
                 }
             }

@@ -240,7 +240,7 @@ fn thin(trace: &mut Vec<TracePoint>, detail: TraceDetail) {
 /// # Errors
 /// The flag ended it, or it cannot be done.
 pub fn solve_task(task: &Task, stop: &Arc<AtomicBool>) -> Result<Row, RunFailure> {
-    let Task { id, config, source } = task;
+    let Task { id, config, source, .. } = task;
     let failed = |error: &dyn std::fmt::Display| RunFailure::Failed(error.to_string());
     let mut curve = Curve::default();
     let solver = Solver::new(&**source).method(&id.method).config(Config::clone(config)).seed(id.seed);

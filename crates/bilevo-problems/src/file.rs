@@ -29,8 +29,10 @@
 
 mod check;
 mod data;
+mod depends;
 mod diagnostic;
 mod levels;
+mod meaning;
 mod open;
 mod problem;
 mod program;
@@ -49,6 +51,7 @@ use bilevo_core::config::PositionKind;
 use bilevo_core::problem::{BestKnown, BilevelProblem, Budget, Level, LevelSpec, LowerConstraints, ProblemSpec};
 use diagnostic::Document;
 use levels::{Dependence, Place};
+use meaning::Hash;
 use problem::Compiled;
 use reader::{Field, Reader, fields};
 use std::path::PathBuf;
@@ -65,7 +68,7 @@ pub enum ProblemFile {
     Program {
         /// The program.
         spec: ProgramSpec,
-        /// A hash of the file.
+        /// A hash of what the file means, its program's files included.
         hash: String,
         /// The text of the file, for remarks about it.
         origin: Origin,
@@ -87,12 +90,21 @@ impl ProblemFile {
         }
     }
 
-    /// A hash of the file and its tables, the same on every machine.
+    /// A hash of what the file, its tables and the files of its program say, the same on every machine.
     pub fn hash(&self) -> &str {
         match self {
             ProblemFile::Expressions(problem) => problem.hash(),
             ProblemFile::Program { hash, .. } => hash,
         }
+    }
+
+    /// The same problem under another name.
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        match &mut self {
+            ProblemFile::Expressions(problem) => problem.rename(name.into()),
+            ProblemFile::Program { spec, .. } => spec.problem.name = name.into(),
+        }
+        self
     }
 }
 
@@ -131,6 +143,15 @@ pub fn parse(
     text: &str,
     load: &mut dyn FnMut(&str) -> Result<String, String>,
 ) -> Result<ProblemFile, FileError> {
+    parse_and_hash(name, text, load).map(|(file, _)| file)
+}
+
+/// The problem, and its hash, to which files may be added.
+fn parse_and_hash(
+    name: &str,
+    text: &str,
+    load: &mut dyn FnMut(&str) -> Result<String, String>,
+) -> Result<(ProblemFile, Hash), FileError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let document = Document { name: name.into(), text: text.into() };
     let mut reader = Reader::new(&document);
@@ -139,7 +160,7 @@ pub fn parse(
         reader.remark(Severity::Error, 0..0, "", message, "put large tables into CSV files under [data]");
         return Err(FileError { diagnostics: reader.remarks });
     }
-    let mut hash = open::Hash::new(text);
+    let mut hash = None;
     let problem = match DeTable::parse(text) {
         Err(error) => {
             let span = error.span().unwrap_or(0..0);
@@ -148,12 +169,13 @@ pub fn parse(
             None
         }
         Ok(table) => {
-            let mut load = |path: &str| load(path).inspect(|text| hash.add(path, text));
+            let hash = hash.insert(Hash::new(table.get_ref()));
+            let mut load = |path: &str| load(path).inspect(|text| hash.table(path, text));
             document_fields(&mut reader, table.get_ref(), &mut load)
         }
     };
-    match problem {
-        Some(parts) if !reader.failed() => Ok(parts.finish(hash.text(), document)),
+    match (problem, hash) {
+        (Some(parts), Some(hash)) if !reader.failed() => Ok((parts.finish(hash.digits(), document), hash)),
         _ => {
             reader.remarks.retain(|remark| remark.severity == Severity::Error);
             Err(FileError { diagnostics: reader.remarks })

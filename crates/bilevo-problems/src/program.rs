@@ -22,6 +22,9 @@ pub struct ProgramSpec {
     pub start_timeout: Duration,
     /// How many evaluations may fail one after the other before the run is stopped.
     pub max_failures: u32,
+    /// Files that make the program what it is, beside those of its commands: relative to the folder.
+    #[serde(default)]
+    pub depends: Vec<String>,
     /// Most bytes of memory (address space) of a program and of each program it starts.
     #[serde(default)]
     pub memory: Option<u64>,
@@ -162,6 +165,7 @@ impl ProgramSpec {
             timeout: DEFAULT_TIMEOUT,
             start_timeout: DEFAULT_START_TIMEOUT,
             max_failures: DEFAULT_MAX_FAILURES,
+            depends: Vec::new(),
             memory: None,
         }
     }

@@ -99,7 +99,7 @@ pub(crate) fn lab_task(py: Python<'_>, task: &str) -> PyResult<String> {
     let sent: SentTask = serde_json::from_str(task).map_err(|error| errors::problem(py, error))?;
     let dims = (sent.id.upper_dim, sent.id.lower_dim);
     let source = source::open(&sent.place, Some(dims)).map_err(|error| errors::problem(py, error))?;
-    let task = Task { id: sent.id, config: Arc::new(sent.config), source: Arc::from(source) };
+    let task = Task { id: sent.id, config: Arc::new(sent.config), source: Arc::from(source), notice: None };
     let stop = Arc::new(AtomicBool::new(false));
     match interruptible(py, &stop, || solve_task(&task, &stop))? {
         Ok(row) => Ok(json(&SentRow::from(row))),

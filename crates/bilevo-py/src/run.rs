@@ -259,9 +259,7 @@ fn start(
 ) -> PyResult<bilevo::Run> {
     let spec = read_spec(py, spec)?;
     let prepared = || {
-        let Choice { method, notice } = methods::choose(method, &spec, settings.iter().map(|(path, _)| path.as_str()))?;
-        let mut config = method.config();
-        config.set_all(settings.iter().map(|(path, value)| (path.as_str(), value.as_str())))?;
+        let Choice { method, config, notice } = methods::choose(method, &spec, settings)?;
         Ok((Engine::new(spec, config, seed)?, method.name(), notice))
     };
     let (engine, method, notice) = prepared().map_err(|error| errors::config(py, &error))?;

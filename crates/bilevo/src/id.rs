@@ -1,5 +1,6 @@
 //! What makes two runs the same run.
 
+use bilevo_core::problem::ProblemSpec;
 use bilevo_core::settings::{self, Setting};
 use bilevo_core::{Config, Engine};
 use serde::{Deserialize, Serialize};
@@ -33,7 +34,18 @@ pub struct RunId {
 impl RunId {
     /// The identity of a run of `engine` by a method of that name.
     pub fn new(engine: &Engine, method: impl Into<String>, problem_hash: impl Into<String>) -> Self {
-        let (spec, config, method) = (engine.spec(), engine.config(), method.into());
+        RunId::of(engine.spec(), engine.config(), method, problem_hash, engine.seed())
+    }
+
+    /// The identity of a run that is to be.
+    pub fn of(
+        spec: &ProblemSpec,
+        config: &Config,
+        method: impl Into<String>,
+        problem_hash: impl Into<String>,
+        seed: u64,
+    ) -> Self {
+        let method = method.into();
         RunId {
             problem: spec.name.clone(),
             problem_hash: problem_hash.into(),
@@ -43,7 +55,7 @@ impl RunId {
             method,
             config_hash: config.hash(),
             version: crate::VERSION.into(),
-            seed: engine.seed(),
+            seed,
         }
     }
 }

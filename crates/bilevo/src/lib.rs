@@ -46,7 +46,7 @@ pub use bilevo_core::record::{
 };
 pub use bilevo_core::solved::{Tolerances, solved};
 pub use bilevo_core::space::{Kind, Space, SpaceError, Variable};
-pub use bilevo_core::{config, methods, record, settings};
+pub use bilevo_core::{config, methods, printable, record, settings};
 pub use bilevo_problems as problems;
 pub use checkpoint::{Checkpoint, CheckpointError, Saved};
 pub use doubts::Doubt;

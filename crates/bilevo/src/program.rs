@@ -11,6 +11,8 @@
 #[cfg(not(unix))]
 mod elsewhere;
 #[cfg(unix)]
+mod folder;
+#[cfg(unix)]
 mod guard;
 #[cfg(unix)]
 mod pattern;
@@ -23,6 +25,8 @@ mod process;
 #[doc(hidden)]
 pub mod protocol;
 mod serve;
+#[cfg(unix)]
+mod shell;
 #[cfg(unix)]
 mod template;
 #[cfg(unix)]

@@ -74,7 +74,9 @@ pub enum RunError {
         got: String,
     },
     /// The file of the problem is not what it was when the run was saved.
-    #[error("`{place}` has changed since the run was saved\nhint: start a new run, or bring back the file as it was")]
+    #[error(
+        "`{place}`, or a file of its program, has changed since the run was saved\nhint: start a new run, or bring back the file as it was"
+    )]
     ChangedProblem {
         /// The file.
         place: String,

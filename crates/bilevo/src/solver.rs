@@ -15,8 +15,9 @@ use crate::policy::FailurePolicy;
 use crate::result::RunResult;
 use crate::run::{Run, RunError, RunOptions, Saving};
 use crate::source::Source;
-use bilevo_core::config::{Config, PositionKind};
-use bilevo_core::{Engine, methods};
+use bilevo_core::Engine;
+use bilevo_core::config::{Config, ConfigError, PositionKind};
+use bilevo_core::methods::{self, Choice};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -176,12 +177,7 @@ impl<'a> Solver<'a> {
         let run = match resume {
             Some(checkpoint) => resumed(source, checkpoint, &settings)?,
             None => {
-                // Under the name of the method itself, not of an alias; one's own config is nobody's to exchange.
-                let wanted = if config.is_some() && method == methods::AUTO { methods::JOINT.name } else { &*method };
-                let choice = methods::choose(wanted, source.spec(), settings.iter().map(|(path, _)| path.as_str()));
-                let (method, notice) = choice.map_or((method, None), |choice| (choice.method.name(), choice.notice));
-                let mut config = config.map_or_else(|| Config::named(&method), Ok)?;
-                config.set_all(settings.iter().map(|(path, value)| (path.as_str(), value.as_str())))?;
+                let (method, config, notice) = chosen(source, method, config, &settings)?;
                 let engine = Engine::new(source.spec().clone(), config, seed.unwrap_or_else(draw_seed))?;
                 Run::new(engine, method).of_source(source.place(), source.hash()).with_notice(notice)
             }
@@ -193,6 +189,22 @@ impl<'a> Solver<'a> {
     }
 }
 
+/// The method under its own name with its settings, and what is to be said about it. One's own settings
+/// are nobody's to exchange: they keep the name they were given.
+fn chosen(
+    source: &dyn Source,
+    method: String,
+    config: Option<Config>,
+    settings: &[(String, String)],
+) -> Result<(String, Config, Option<String>), ConfigError> {
+    let Some(mut config) = config else {
+        let Choice { method, config, notice } = methods::choose(&method, source.spec(), settings)?;
+        return Ok((method.name(), config, notice));
+    };
+    config.set_all(settings.iter().map(|(path, value)| (path.as_str(), value.as_str())))?;
+    Ok((methods::find(&method).map_or(method, |method| method.name()), config, None))
+}
+
 /// The saved run, if it is one of this problem, with larger budgets where `settings` say so.
 fn resumed(source: &dyn Source, checkpoint: Checkpoint, settings: &[(String, String)]) -> Result<Run, RunError> {
     let saved = &checkpoint.header.id;
@@ -202,7 +214,7 @@ fn resumed(source: &dyn Source, checkpoint: Checkpoint, settings: &[(String, Str
     if saved.problem_hash != source.hash() {
         return Err(RunError::ChangedProblem { place: source.place().into() });
     }
-    let mut run = Run::resume(checkpoint);
+    let mut run = Run::resume(checkpoint).of_source(source.place(), source.hash());
     for (path, value) in settings {
         let mut wanted = run.engine().config().clone();
         wanted.set(path, value)?;

@@ -122,6 +122,15 @@ pub enum SourceError {
 /// Opens names of its own kind; gives none for any other name.
 type Opener = fn(&str, Option<(usize, usize)>) -> Option<Result<Box<dyn Source>, SourceError>>;
 
+/// Opens the problem of a saved run where it is now: its file may have another name since, after which a
+/// problem without a `name` is called. It keeps the name it had.
+///
+/// # Errors
+/// As for [`open`].
+pub fn reopen(place: &str, dims: Option<(usize, usize)>, name: &str) -> Result<Box<dyn Source>, SourceError> {
+    file::open_as(place, dims, Some(name)).unwrap_or_else(|| open(place, dims))
+}
+
 /// Who is asked for a name, before the built-in problems.
 const OPENERS: &[Opener] = &[file::open];
 

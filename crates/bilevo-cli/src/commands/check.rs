@@ -2,6 +2,7 @@
 
 mod estimate;
 
+use super::quoted;
 use crate::args::Format;
 use crate::output::{self, BAD, WARN, counted, short};
 use crate::{Exit, table};
@@ -17,6 +18,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Find mistakes in a problem file before a run
+///
+/// A file with a `command` names a program, and checking the file starts that program: read a file from
+/// somebody else first, or check it with --no-run.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Exit codes: 0 nothing wrong, perhaps with warnings; 2 the file cannot be used.")]
 pub(crate) struct Args {
@@ -26,6 +30,9 @@ pub(crate) struct Args {
     /// The method that is meant to solve it [default: jq-cma-es, also `auto`]
     #[arg(long, short, value_name = "NAME")]
     method: Option<String>,
+    /// Start nothing: a program that the file names is not asked for values
+    #[arg(long)]
+    no_run: bool,
     /// Text for people, JSON for programs
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -46,10 +53,12 @@ struct About {
     name: String,
     upper: Size,
     lower: Size,
-    /// Seconds of one evaluation.
-    upper_seconds: f64,
-    lower_seconds: f64,
-    run: Estimate,
+    /// What a run would start; empty if the file has expressions.
+    commands: Vec<Vec<String>>,
+    /// Seconds of one evaluation, unless nothing was evaluated.
+    upper_seconds: Option<f64>,
+    lower_seconds: Option<f64>,
+    run: Option<Estimate>,
     /// Why the default is not used, if it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
@@ -66,8 +75,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let (remarks, problem) = match file::read(&args.file) {
         Err(error) => (error.diagnostics, None),
         Ok(file) => {
-            let choice = methods::choose(args.method.as_deref().unwrap_or(methods::AUTO), file.spec(), [])?;
-            let (remarks, about) = examine(&file, &choice.method)?;
+            let choice = methods::choose(args.method.as_deref().unwrap_or(methods::AUTO), file.spec(), &[])?;
+            let (remarks, about) = examine(&file, &choice.method, args.no_run)?;
             (remarks, Some(About { notice: choice.notice, ..about }))
         }
     };
@@ -87,13 +96,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 }
 
 /// Remarks about a file that could be read, and what its evaluations cost.
-fn examine(file: &ProblemFile, method: &Method) -> anyhow::Result<(Vec<Diagnostic>, About)> {
+fn examine(file: &ProblemFile, method: &Method, no_run: bool) -> anyhow::Result<(Vec<Diagnostic>, About)> {
     let spec = file.spec();
     let mut clock = Clock::default();
     let mut remarks = match file {
         ProblemFile::Expressions(problem) => {
             clock.measure(problem);
             file::check(file, &mut |level, x, y, constraints| problem.evaluate(level, x, y, constraints))
+        }
+        ProblemFile::Program { spec, .. } if no_run => {
+            Program::check(spec)?;
+            Vec::new()
         }
         ProblemFile::Program { spec, .. } => {
             let mut program = Program::new(spec.clone(), 1)?;
@@ -118,8 +131,8 @@ fn examine(file: &ProblemFile, method: &Method) -> anyhow::Result<(Vec<Diagnosti
         remarks.extend(file::about_equations(file, message, "the default method, `--method auto`, does"));
     }
     let seconds = clock.medians();
-    let run = Estimate::new(spec, method, &config, seconds);
-    Ok((remarks, About::new(spec, seconds, run)))
+    let run = seconds.map(|seconds| Estimate::new(spec, method, &config, seconds));
+    Ok((remarks, About::new(file, seconds, run)))
 }
 
 /// The time-out after which a program is not asked again: whoever waits for a check should not wait for
@@ -185,22 +198,36 @@ impl Clock {
     }
 
     /// The median at each level: the first answer of a program may have had to wait for its start.
-    fn medians(mut self) -> [f64; 2] {
-        self.seconds.each_mut().map(|seconds| {
+    /// None if nothing was evaluated.
+    fn medians(mut self) -> Option<[f64; 2]> {
+        let measured = self.seconds.iter().any(|seconds| !seconds.is_empty());
+        let medians = self.seconds.each_mut().map(|seconds| {
             seconds.sort_by(f64::total_cmp);
             seconds.get(seconds.len() / 2).copied().unwrap_or(0.0)
-        })
+        });
+        measured.then_some(medians)
     }
 }
 
 impl About {
-    fn new(spec: &ProblemSpec, [upper_seconds, lower_seconds]: [f64; 2], run: Estimate) -> Self {
+    fn new(file: &ProblemFile, seconds: Option<[f64; 2]>, run: Option<Estimate>) -> Self {
+        let spec = file.spec();
         let size = |level: Level| {
             let level = spec.level(level);
             Size { variables: level.dim(), inequalities: level.inequalities, equalities: level.equalities }
         };
-        let (upper, lower) = (size(Level::Upper), size(Level::Lower));
-        About { name: spec.name.clone(), upper, lower, upper_seconds, lower_seconds, run, notice: None }
+        let commands = match file {
+            ProblemFile::Expressions(_) => Vec::new(),
+            ProblemFile::Program { spec, .. } => {
+                let mut commands =
+                    [Level::Upper, Level::Lower].map(|level| spec.commands.of(level).command.clone()).to_vec();
+                commands.dedup();
+                commands
+            }
+        };
+        let [upper_seconds, lower_seconds] = [0, 1].map(|level| seconds.map(|seconds| seconds[level]));
+        let (upper, lower, name) = (size(Level::Upper), size(Level::Lower), spec.name.clone());
+        About { name, upper, lower, commands, upper_seconds, lower_seconds, run, notice: None }
     }
 }
 
@@ -225,11 +252,17 @@ fn text(report: &Report) -> anyhow::Result<()> {
             let line = format!("{variables}, {}{equalities}", counted(constraints as u64, "constraint"));
             table::line(&mut out, name, line)?;
         }
+        for command in &about.commands {
+            let words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
+            table::line(&mut out, "starts", words.join(" "))?;
+        }
         // What does not work takes no time.
-        if report.errors == 0 {
-            let [upper, lower] = [about.upper_seconds, about.lower_seconds].map(time);
+        if let (0, Some(upper), Some(lower)) = (report.errors, about.upper_seconds, about.lower_seconds) {
+            let (upper, lower) = (time(upper), time(lower));
             table::line(&mut out, "evaluation", format!("about {upper} at the upper level, {lower} at the lower"))?;
-            table::line(&mut out, "run", about.run.words())?;
+        }
+        if let (0, Some(run)) = (report.errors, &about.run) {
+            table::line(&mut out, "run", run.words())?;
         }
         if let Some(notice) = &about.notice {
             table::line(&mut out, "method", notice)?;

@@ -164,7 +164,11 @@ fn a_problem_file_is_a_problem() {
     std::fs::write(folder.path().join("toll.toml"), TOLL.replace("0.1", "0.2")).unwrap();
     let changed = bilevo(folder.path(), &resume);
     assert_eq!(changed.status.code(), Some(2));
-    assert!(stderr(&changed).contains("`toll.toml` has changed since the run was saved"), "{}", stderr(&changed));
+    assert!(
+        stderr(&changed).contains("`toll.toml`, or a file of its program, has changed since the run was saved"),
+        "{}",
+        stderr(&changed)
+    );
     std::fs::write(folder.path().join("toll.toml"), TOLL).unwrap();
     cut(folder.path(), &resume);
 }

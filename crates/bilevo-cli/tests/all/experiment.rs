@@ -285,3 +285,26 @@ fn mistakes_are_refused_before_anything_runs() {
     assert_eq!(left.len(), 3, "{left:?}");
     assert_eq!(std::fs::read(folder.path().join("notes.db")).unwrap(), b"not a store");
 }
+
+#[test]
+fn auto_resumes_and_is_the_method_that_solve_runs() {
+    let folder = folder();
+    // Beyond 100 variables `auto` is another method.
+    for dims in ["2+3", "60+60"] {
+        let grid = ["run", "--methods", "auto", "--problems", "smd1", "--dims", dims, "--runs", "1", "--store", "a.db"];
+        let limit = ["--set", "stop.max_upper_evals=3", "--set", "stop.max_lower_evals=200"];
+        let arguments = [&grid[..], &limit].concat();
+        assert!(words(&output(folder.path(), &arguments).stderr).contains("1 runs done, 0 were there before"));
+        let again = output(folder.path(), &arguments);
+        assert!(words(&again.stderr).contains("0 runs done, 1 were there before"), "{}", words(&again.stderr));
+        let solve = ["solve", "smd1", "--dims", dims, "--seed", "1", "--format", "json"];
+        let mut solved = Command::new(env!("CARGO_BIN_EXE_bilevo"));
+        let solved = solved.current_dir(folder.path()).args(solve).args(limit).output().unwrap();
+        let solved: serde_json::Value = serde_json::from_slice(&solved.stdout).unwrap();
+        let store = Store::read(&folder.path().join("a.db")).unwrap();
+        let rows = store.rows(&Filter::all()).unwrap();
+        let row = rows.iter().find(|row| row.id().upper_dim.to_string() == dims.split_once('+').unwrap().0).unwrap();
+        assert_eq!(solved["method"], row.id().method, "{dims}");
+        assert_eq!(solved["F"].as_f64(), row.result.upper_value, "{dims}");
+    }
+}

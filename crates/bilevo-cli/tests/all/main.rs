@@ -6,6 +6,8 @@ mod daily;
 mod disk;
 mod experiment;
 mod files;
+#[cfg(unix)]
+mod hostile;
 mod present;
 #[cfg(target_os = "linux")]
 mod programs;

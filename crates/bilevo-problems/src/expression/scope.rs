@@ -4,6 +4,7 @@ use super::error::{ExpressionError, Result};
 use super::functions::{self, NAMES};
 use super::parser::KEYWORDS;
 use bilevo_core::config::{did_you_mean, nearest};
+use bilevo_core::printable::shorten;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -103,6 +104,7 @@ impl Scope {
         let sound = chars.next().is_some_and(super::lexer::is_letter)
             && chars.all(|c| super::lexer::is_letter(c) || c.is_numeric());
         if !sound {
+            let name = shorten(name, 80);
             return Some(format!("`{name}` cannot be a name: letters, digits and `_`, beginning with a letter"));
         }
         if NAMES.contains(&name) || functions::function(name).is_some() || name == "cols" {

@@ -1,13 +1,14 @@
 //! Numbers that are known before the run: `[parameters]` in the file and `[data]` tables, which may
 //! be CSV files beside it.
 
-use super::diagnostic::{Document, Severity};
+use super::diagnostic::{Document, MAX_SHOWN, Severity};
 use super::reader::{Field, NOT_FINITE, Reader, plain_number};
 use crate::expression::ExpressionError;
 use crate::expression::ast::Loops;
 use crate::expression::expand::Expander;
 use crate::expression::parser::parse_statement;
 use crate::expression::scope::{Scope, Shape, Symbol, Table};
+use bilevo_core::printable::shorten;
 use toml::de::DeValue;
 
 /// Most numbers in one table.
@@ -293,7 +294,7 @@ fn read_csv(path: &str, text: String) -> Result<Csv, CsvError> {
                 _ => {
                     return Err(at(
                         &record,
-                        format!("`{word}` is not a finite number"),
+                        format!("`{}` is not a finite number", shorten(word, MAX_SHOWN)),
                         "words may stand in the first line only, as names of the columns",
                     ));
                 }

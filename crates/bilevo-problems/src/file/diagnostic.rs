@@ -1,5 +1,6 @@
 //! What is wrong with a problem file, shown where it stands.
 
+use bilevo_core::printable::printable;
 use serde::Serialize;
 use std::fmt;
 use std::ops::Range;
@@ -40,17 +41,23 @@ pub struct Diagnostic {
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Diagnostic { file, line, column, text, mark: (before, width), field, message, .. } = self;
+        let Diagnostic { line, column, mark: (before, width), .. } = self;
+        // Whoever wrote the file chose what is quoted here.
+        let [file, text, field, message] = [&self.file, &self.text, &self.field, &self.message].map(|t| printable(t));
+        let hint = |f: &mut fmt::Formatter<'_>| match &self.hint {
+            Some(hint) => write!(f, "\nhint: {}", printable(hint)),
+            None => Ok(()),
+        };
         if *line == 0 {
             write!(f, "{file}: {message}")?;
-            return self.hint.iter().try_for_each(|hint| write!(f, "\nhint: {hint}"));
+            return hint(f);
         }
         let separator = if field.is_empty() { "" } else { ": " };
         writeln!(f, "{file}:{line}:{column}: {field}{separator}{message}")?;
         let margin = line.to_string().len();
         writeln!(f, " {line} | {text}")?;
         write!(f, " {:margin$} | {:before$}{}", "", "", "^".repeat((*width).max(1)))?;
-        self.hint.iter().try_for_each(|hint| write!(f, "\nhint: {hint}"))
+        hint(f)
     }
 }
 
@@ -88,8 +95,8 @@ pub(crate) struct Document {
     pub(crate) text: String,
 }
 
-/// Longest part of a line that is shown.
-const MAX_SHOWN: usize = 120;
+/// Longest part of a line, a cell or a name that is shown.
+pub(crate) const MAX_SHOWN: usize = 80;
 
 impl Document {
     /// A remark about some bytes of the text.

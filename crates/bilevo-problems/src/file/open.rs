@@ -1,7 +1,7 @@
-//! Problem files and their tables on disk, and the hash of their content.
+//! Problem files and their tables on disk.
 
 use super::diagnostic::{Diagnostic, FileError};
-use super::{ProblemFile, parse};
+use super::{ProblemFile, depends, parse_and_hash};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -25,10 +25,13 @@ pub fn read(path: &Path) -> Result<ProblemFile, FileError> {
         Some(parent) if parent != Path::new("") => parent.to_path_buf(),
         _ => PathBuf::from("."),
     };
-    let mut file = parse(&name, &text, &mut |table| text_of(&folder.join(table), MAX_TABLE))?;
-    if let ProblemFile::Program { spec, .. } = &mut file {
+    let mut load = |table: &str| text_of(&folder.join(table), MAX_TABLE);
+    let (mut file, mut meaning) = parse_and_hash(&name, &text, &mut load)?;
+    if let ProblemFile::Program { spec, hash, .. } = &mut file {
         // The program may run elsewhere, in a folder of its evaluation.
         spec.folder = std::path::absolute(&folder).unwrap_or(folder);
+        depends::add(&mut meaning, spec, path)?;
+        *hash = meaning.digits();
     }
     Ok(file)
 }
@@ -65,33 +68,4 @@ fn text_of(path: &Path, limit: usize) -> Result<String, String> {
         return Err(format!("it has more than {limit} bytes"));
     }
     String::from_utf8(bytes).map_err(|error| format!("it is not text in UTF-8 ({})", error.utf8_error()))
-}
-
-/// FNV-1a, 64 bits, over the file and each table with its name.
-pub(crate) struct Hash(u64);
-
-impl Hash {
-    pub(crate) fn new(text: &str) -> Self {
-        let mut hash = Hash(0xcbf2_9ce4_8422_2325);
-        hash.bytes(text.as_bytes());
-        hash
-    }
-
-    pub(crate) fn add(&mut self, name: &str, text: &str) {
-        // What separates them cannot be part of a text.
-        for part in [name, text] {
-            self.bytes(&[0xff]);
-            self.bytes(part.as_bytes());
-        }
-    }
-
-    fn bytes(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-
-    pub(crate) fn text(&self) -> String {
-        format!("{:016x}", self.0)
-    }
 }

@@ -76,7 +76,12 @@ impl ExpressionProblem {
         ExpressionProblem { spec, hash, upper, lower, definitions, document, points }
     }
 
-    /// A hash of the file and its tables, the same on every machine.
+    /// Calls the problem something else.
+    pub(crate) fn rename(&mut self, name: String) {
+        self.spec.name = name;
+    }
+
+    /// A hash of what the file and its tables say, the same on every machine.
     pub fn hash(&self) -> &str {
         &self.hash
     }

@@ -1,7 +1,7 @@
 //! Files that name an external program.
 //!
 //! At the top: `command = ["python3", "plant.py"]`, `environment`, `batch`, `once`, `timeout` and
-//! `start_timeout` in seconds, `max_failures`, `memory_mb`. A level may have its own `command`,
+//! `start_timeout` in seconds, `max_failures`, `memory_mb`, `depends` (files). A level may have its own `command`,
 //! `environment`, `batch` and `once`, says `maximize = true`, and how many `inequalities` and
 //! `equalities` the program returns for it.
 
@@ -17,8 +17,8 @@ use std::time::Duration;
 use toml::Spanned;
 
 /// Keys at the top of a program file, in addition to those of every problem file.
-pub(crate) const KEYS: [&str; 8] =
-    ["command", "environment", "batch", "once", "timeout", "start_timeout", "max_failures", "memory_mb"];
+pub(crate) const KEYS: [&str; 9] =
+    ["command", "environment", "batch", "once", "timeout", "start_timeout", "max_failures", "memory_mb", "depends"];
 /// Keys of a level.
 pub(crate) const LEVEL_KEYS: [&str; 9] =
     ["command", "environment", "batch", "once", "maximize", "minimize", "variables", "inequalities", "equalities"];
@@ -55,8 +55,13 @@ pub(crate) fn program(
         timeout: seconds(reader, top, "timeout", DEFAULT_TIMEOUT),
         start_timeout: seconds(reader, top, "start_timeout", DEFAULT_START_TIMEOUT),
         max_failures: DEFAULT_MAX_FAILURES,
+        depends: Vec::new(),
         memory: None,
     };
+    if let Some(field) = find(top, "depends") {
+        let hint = "depends = [\"model.py\", \"data.csv\"]: files that make the program what it is";
+        program.depends = texts(reader, field, hint)?;
+    }
     if let Some(field) = find(top, "max_failures") {
         program.max_failures = u32::try_from(reader.whole(field, 1)?).unwrap_or(u32::MAX);
     }
@@ -138,14 +143,19 @@ fn command(reader: &mut Reader, top: &[Field], level: Option<(Level, &Field, &[F
 /// The program and its arguments.
 fn words(reader: &mut Reader, field: &Field) -> Option<Vec<String>> {
     let hint = "command = [\"python3\", \"plant.py\"]: the program and its arguments, each in quotes";
+    let words = texts(reader, field, hint)?;
+    if words.is_empty() {
+        reader.error(field, "the command is empty", hint);
+        return None;
+    }
+    Some(words)
+}
+
+fn texts(reader: &mut Reader, field: &Field, hint: &str) -> Option<Vec<String>> {
     let Some(list) = field.elements() else {
         reader.expected(field, "a list of words", hint);
         return None;
     };
-    if list.is_empty() {
-        reader.error(field, "the command is empty", hint);
-        return None;
-    }
     list.iter().map(|word| reader.text(word, hint).map(String::from)).collect()
 }
 

@@ -15,6 +15,14 @@ impl Program {
     pub fn new(spec: ProgramSpec, _jobs: usize) -> Result<Self, EvaluatorError> {
         Err(unsupported(&Program(spec)))
     }
+
+    /// Refuses a description that makes no sense.
+    ///
+    /// # Errors
+    /// What makes no sense.
+    pub fn check(spec: &ProgramSpec) -> Result<(), EvaluatorError> {
+        spec.check().map_err(|error| EvaluatorError::new(error.to_string()))
+    }
 }
 
 impl Evaluator for Program {

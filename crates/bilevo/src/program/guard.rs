@@ -7,6 +7,7 @@
 //! pipe whose other end only the run holds: when the run is gone, however that came, it does the
 //! same.
 
+use super::folder::Folder;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -15,7 +16,6 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
-use tempfile::TempDir;
 
 /// The environment variable that marks programs and whatever they start.
 pub(super) const MARK: &str = "BILEVO_PROGRAM";
@@ -31,7 +31,8 @@ for round in 1 2 3 4 5; do
     [ -n "$found" ] || break
     for file in $found; do pid=${file#/proc/}; kill -s KILL "${pid%/environ}"; done
 done
-[ -z "$2" ] || rm -rf -- "$2"
+[ -n "$2" ] || exit 0
+rm -rf -- "$2" || { chmod -R u+rwx -- "$2"; rm -rf -- "$2"; }
 "#;
 
 /// The mark of one evaluator, its watcher, and the folder of its evaluations.
@@ -40,7 +41,7 @@ pub(super) struct Guard {
     mark: String,
     started: u64,
     groups: BTreeSet<u32>,
-    folder: Option<TempDir>,
+    folder: Option<Folder>,
     watcher: Child,
     pipe: Option<ChildStdin>,
 }
@@ -55,11 +56,11 @@ impl Guard {
         let number = EVALUATORS.fetch_add(1, Ordering::Relaxed);
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         let mark = format!("{}-{number}-{time:x}.", std::process::id());
-        let folder = with_folder.then(|| tempfile::Builder::new().prefix("bilevo-").tempdir()).transpose()?;
+        let folder = with_folder.then(Folder::new).transpose()?;
         let mut watcher = Command::new("/bin/sh")
             .args(["-c", WATCH, "bilevo-watcher"])
             .arg(format!("{MARK}={mark}"))
-            .arg(folder.as_ref().map_or(Path::new(""), TempDir::path))
+            .arg(folder.as_ref().map_or(Path::new(""), Folder::path))
             .process_group(0)
             .current_dir("/")
             .stdin(Stdio::piped())
@@ -76,7 +77,7 @@ impl Guard {
 
     /// The folder in which evaluations have theirs.
     pub(super) fn folder(&self) -> Option<&Path> {
-        self.folder.as_ref().map(TempDir::path)
+        self.folder.as_ref().map(Folder::path)
     }
 
     /// A mark for the next program.

@@ -2,8 +2,10 @@
 //! is read.
 
 use super::pattern::Finder;
-use super::protocol::{Answer, bad, printable, shorten};
+use super::protocol::{Answer, bad};
+use super::shell;
 use super::template::{Names, Template, Values};
+use bilevo_core::printable::{printable, shorten};
 use bilevo_core::problem::{Failure, Level};
 use bilevo_problems::program::{Command, Mode, Once, ProgramSpec};
 use std::collections::BTreeMap;
@@ -52,7 +54,7 @@ impl Plan {
         let [program, arguments @ ..] = &command[..] else { return Err("there is no command".into()) };
         let asking = match mode {
             Mode::Lines { batch } => Asking::Lines { arguments: arguments.to_vec(), batch: *batch },
-            Mode::Once(once) => Asking::Once(OncePlan::new(once, arguments, names)?),
+            Mode::Once(once) => Asking::Once(OncePlan::new(once, command, names)?),
         };
         // With a slash it is relative to the problem file, otherwise the system looks for it.
         let program = if program.contains('/') { spec.folder.join(program) } else { program.into() };
@@ -74,8 +76,12 @@ impl Plan {
 }
 
 impl OncePlan {
-    fn new(once: &Once, arguments: &[String], names: Names<'_>) -> Result<Self, String> {
-        let template = |what: &str, text: &str| Template::new(text, names).map_err(|error| format!("{what}: {error}"));
+    fn new(once: &Once, command: &[String], names: Names<'_>) -> Result<Self, String> {
+        let template = |what: &str, text: &str, is_script: bool| {
+            let made = if is_script { Template::script(text, names) } else { Template::new(text, names) };
+            made.map_err(|error| format!("{what}: {error}"))
+        };
+        let argument = |(at, text): (usize, &String)| template("command", text, shell::is_script(command, at));
         let finder = |what: String, pattern| Finder::new(pattern).map_err(|error| format!("{what}: {error}"));
         let mut inputs = Vec::new();
         for input in &once.inputs {
@@ -86,12 +92,12 @@ impl OncePlan {
                     input.file
                 ));
             }
-            inputs.push((file, template(&input.file, &input.template)?));
+            inputs.push((file, template(&input.file, &input.template, shell::is_script_file(&input.template))?));
         }
         let constraint = |(index, pattern)| finder(format!("pattern of constraint {index}"), pattern);
         let plan = OncePlan {
-            arguments: arguments.iter().map(|text| template("command", text)).collect::<Result<_, _>>()?,
-            output: once.output.as_deref().map(|text| template("output", text)).transpose()?,
+            arguments: command.iter().enumerate().skip(1).map(argument).collect::<Result<_, _>>()?,
+            output: once.output.as_deref().map(|text| template("output", text, false)).transpose()?,
             value: finder("pattern of the value".into(), &once.value)?,
             constraints: once.constraints.iter().enumerate().map(constraint).collect::<Result<_, _>>()?,
             own_folder: once.own_folder,

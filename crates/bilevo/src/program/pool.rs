@@ -37,14 +37,8 @@ impl Program {
     /// # Errors
     /// The description makes no sense.
     pub fn new(spec: ProgramSpec, jobs: usize) -> Result<Self, EvaluatorError> {
-        let refused = |message: String| EvaluatorError::new(format!("`{}`: {message}", spec.problem.name));
-        spec.check().map_err(|error| refused(error.to_string()))?;
-        let levels = match spec.commands {
-            Commands::Both(_) => &[Level::Upper][..],
-            Commands::Each { .. } => &[Level::Upper, Level::Lower],
-        };
-        let plans =
-            levels.iter().map(|&level| Plan::new(&spec, level)).collect::<Result<Vec<_>, _>>().map_err(refused)?;
+        let plans = plans(&spec)?;
+        let refused = |message: String| refused(&spec, message);
         let guard = Guard::start(plans.iter().any(Plan::needs_folder))
             .map_err(|error| refused(format!("no watcher could be started for its programs: {error}")))?;
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
@@ -52,6 +46,14 @@ impl Program {
         let workers = plans.iter().map(|_| (0..jobs).map(|_| Worker::default()).collect()).collect();
         let limits = TimeLimits::default();
         Ok(Program { spec, plans, workers, answers: Vec::new(), failures_in_a_row: 0, limits, guard })
+    }
+
+    /// Refuses a description that makes no sense, without starting anything.
+    ///
+    /// # Errors
+    /// As for [`Program::new`].
+    pub fn check(spec: &ProgramSpec) -> Result<(), EvaluatorError> {
+        plans(spec).map(drop)
     }
 
     /// Lets the pool of the batch's level answer all its points.
@@ -85,6 +87,21 @@ impl Program {
             }
         }
     }
+}
+
+fn refused(spec: &ProgramSpec, message: String) -> EvaluatorError {
+    EvaluatorError::new(format!("`{}`: {message}", spec.problem.name))
+}
+
+/// One plan for both levels, or one for each.
+fn plans(spec: &ProgramSpec) -> Result<Vec<Plan>, EvaluatorError> {
+    spec.check().map_err(|error| refused(spec, error.to_string()))?;
+    let levels = match spec.commands {
+        Commands::Both(_) => &[Level::Upper][..],
+        Commands::Each { .. } => &[Level::Upper, Level::Lower],
+    };
+    let plans = levels.iter().map(|&level| Plan::new(spec, level)).collect::<Result<Vec<_>, _>>();
+    plans.map_err(|message| refused(spec, message))
 }
 
 impl Evaluator for Program {

@@ -1,7 +1,7 @@
 //! One running program: its pipes, none of which ever blocks, and its end.
 
 use super::guard::{Guard, MARK, kill_group, sweep_program};
-use super::protocol::{printable, shorten};
+use bilevo_core::printable::{printable, shorten};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, ErrorKind, Read, Write};

@@ -9,10 +9,10 @@
 //! evaluation failed and the others of its line stand.
 
 use bilevo_core::batch::Batch;
+use bilevo_core::printable::{printable, shorten};
 use bilevo_core::problem::{Failure, FailureKind, Level};
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
-use std::borrow::Cow;
 
 /// What a program says about one point, in the problem's own direction.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -157,7 +157,7 @@ pub fn read_reply(line: &[u8], id: u64, points: usize, many: bool) -> Result<Vec
 impl PointReply {
     fn answer(self) -> Result<Result<Answer, Failure>, Failure> {
         if let Some(error) = self.error {
-            return Ok(Err(Failure::new(FailureKind::Error, shorten(&error, MESSAGE).into_owned())));
+            return Ok(Err(Failure::new(FailureKind::Error, printable(&shorten(&error, MESSAGE)))));
         }
         let Some(value) = self.value else { return Err(bad("the reply has neither a `value` nor an `error`")) };
         let number = |number: Option<f64>| number.unwrap_or(f64::NAN);
@@ -219,19 +219,6 @@ pub(super) fn bad(message: impl Into<String>) -> Failure {
     Failure::new(FailureKind::WrongShape, message)
 }
 
-/// The beginning of a text, cut between characters.
-pub(super) fn shorten(text: &str, most: usize) -> Cow<'_, str> {
-    match text.char_indices().map(|(at, _)| at).find(|at| *at >= most) {
-        Some(end) => Cow::Owned(format!("{}…", &text[..end])),
-        None => Cow::Borrowed(text),
-    }
-}
-
-/// A program's words without control characters, which could confuse a terminal.
-pub(super) fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\n' { '·' } else { c }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -278,6 +265,8 @@ mod tests {
     fn errors_are_failures_of_the_evaluation() {
         let failure = one(r#"{"id":7,"error":"diverged"}"#).unwrap().unwrap_err();
         assert_eq!((failure.kind, failure.message.as_str()), (FailureKind::Error, "diverged"));
+        let failure = one(r#"{"id":7,"error":"\u001b[2J gone"}"#).unwrap().unwrap_err();
+        assert_eq!(failure.message, "�[2J gone");
         let answers = read_reply(br#"{"id":7,"error":"all of them"}"#, 7, 2, true).unwrap();
         assert!(answers.iter().all(Result::is_err));
     }

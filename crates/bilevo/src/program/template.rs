@@ -1,6 +1,7 @@
 //! Texts with placeholders: arguments and input files of programs that are started for every
 //! evaluation.
 
+use super::shell::{Quotes, Script};
 use bilevo_core::config::{did_you_mean, nearest};
 use bilevo_core::problem::Level;
 use std::fmt::Write;
@@ -25,9 +26,9 @@ pub(super) struct Values<'a> {
     pub(super) file: &'a Path,
 }
 
-/// A text cut into plain parts and placeholders.
+/// A text cut into plain parts and placeholders, with the quotes around each of them if it is a script.
 #[derive(Debug, PartialEq)]
-pub(super) struct Template(Vec<Part>);
+pub(super) struct Template(Vec<(Part, Quotes)>);
 
 #[derive(Debug, PartialEq)]
 enum Part {
@@ -45,59 +46,81 @@ impl Template {
     /// # Errors
     /// A placeholder that stands for nothing or a brace without its partner, in words.
     pub(super) fn new(text: &str, names: Names<'_>) -> Result<Self, String> {
-        let mut parts = Vec::new();
-        let mut plain = String::new();
-        let mut rest = text;
-        while let Some(at) = rest.find(['{', '}']) {
-            plain.push_str(&rest[..at]);
-            let brace = &rest[at..=at];
-            let behind = &rest[at + 1..];
-            if let Some(after) = behind.strip_prefix(brace) {
-                plain.push_str(brace);
-                rest = after;
-                continue;
-            }
-            let end = behind.find('}').filter(|_| brace == "{");
-            let end = end.ok_or_else(|| {
-                format!("`{brace}` without its partner\nhint: `{brace}{brace}` stands for a plain brace")
-            })?;
-            parts.push(Part::Text(std::mem::take(&mut plain)));
-            parts.push(placeholder(&behind[..end], names)?);
-            rest = &behind[end + 1..];
-        }
-        plain.push_str(rest);
-        parts.push(Part::Text(plain));
-        parts.retain(|part| *part != Part::Text(String::new()));
-        Ok(Template(parts))
+        let parts = parts(text, names)?;
+        Ok(Template(parts.into_iter().map(|part| (part, Quotes::Nowhere)).collect()))
+    }
+
+    /// The same for a script of a shell, in which paths are quoted.
+    ///
+    /// # Errors
+    /// As for [`Template::new`].
+    pub(super) fn script(text: &str, names: Names<'_>) -> Result<Self, String> {
+        let mut script = Script::default();
+        let with_quotes = |part: Part| {
+            let quotes = script.quotes();
+            // Whatever is filled in does not change what is open.
+            script.read(if let Part::Text(plain) = &part { plain } else { "x" });
+            (part, quotes)
+        };
+        Ok(Template(parts(text, names)?.into_iter().map(with_quotes).collect()))
     }
 
     /// Whether it names the evaluation's folder or a file in it.
     pub(super) fn needs_folder(&self) -> bool {
-        self.0.iter().any(|part| matches!(part, Part::Folder | Part::File))
+        self.0.iter().any(|(part, _)| matches!(part, Part::Folder | Part::File))
     }
 
     /// Whether it names the first input file.
     pub(super) fn names_file(&self) -> bool {
-        self.0.contains(&Part::File)
+        self.0.iter().any(|(part, _)| *part == Part::File)
     }
 
     /// The text for one evaluation.
     pub(super) fn fill(&self, values: &Values<'_>) -> String {
         let mut text = String::new();
-        for part in &self.0 {
+        for (part, quotes) in &self.0 {
+            let mut path = |path: &Path| text.push_str(&quotes.quote(&path.to_string_lossy()));
             match part {
                 Part::Text(plain) => text.push_str(plain),
                 Part::Variable(level, index) => numbers(&mut text, values.of(*level).get(*index..=*index)),
                 Part::All(level) => numbers(&mut text, Some(values.of(*level))),
                 Part::Level => text.push_str(&values.level.to_string()),
                 Part::Id => text.push_str(&values.id.to_string()),
-                Part::Home => text.push_str(&values.home.to_string_lossy()),
-                Part::Folder => text.push_str(&values.folder.to_string_lossy()),
-                Part::File => text.push_str(&values.file.to_string_lossy()),
+                Part::Home => path(values.home),
+                Part::Folder => path(values.folder),
+                Part::File => path(values.file),
             }
         }
         text
     }
+}
+
+/// # Errors
+/// See [`Template::new`].
+fn parts(text: &str, names: Names<'_>) -> Result<Vec<Part>, String> {
+    let mut parts = Vec::new();
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['{', '}']) {
+        plain.push_str(&rest[..at]);
+        let brace = &rest[at..=at];
+        let behind = &rest[at + 1..];
+        if let Some(after) = behind.strip_prefix(brace) {
+            plain.push_str(brace);
+            rest = after;
+            continue;
+        }
+        let end = behind.find('}').filter(|_| brace == "{");
+        let end = end
+            .ok_or_else(|| format!("`{brace}` without its partner\nhint: `{brace}{brace}` stands for a plain brace"))?;
+        parts.push(Part::Text(std::mem::take(&mut plain)));
+        parts.push(placeholder(&behind[..end], names)?);
+        rest = &behind[end + 1..];
+    }
+    plain.push_str(rest);
+    parts.push(Part::Text(plain));
+    parts.retain(|part| *part != Part::Text(String::new()));
+    Ok(parts)
 }
 
 impl Values<'_> {

@@ -1,5 +1,6 @@
 //! One place in the pool: a program that is being asked, or waits to be.
 
+use super::folder::Folder;
 use super::guard::Guard;
 use super::plan::{Asking, OUTPUT_LIMIT, OncePlan, Plan};
 use super::process::{End, Launch, Process};
@@ -12,7 +13,6 @@ use rustix::event::PollFd;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 
 /// How long a program that has closed its output may take to end by itself, so that its exit
 /// status can be told.
@@ -40,7 +40,7 @@ struct Job {
     points: Vec<usize>,
     allowed: Duration,
     deadline: Instant,
-    folder: Option<TempDir>,
+    folder: Option<Folder>,
 }
 
 /// What came of a job: an answer for each of its points, or one failure of them all.
@@ -97,7 +97,7 @@ impl Worker {
                 process.send(&line);
             }
             Asking::Once(once) => {
-                folder = setting.guard.folder().map(|place| tempfile::Builder::new().tempdir_in(place)).transpose()?;
+                folder = setting.guard.folder().map(Folder::inside).transpose()?;
                 let arguments = in_folder(once, &folder, setting, &points, |values| {
                     once.prepare(values).map(|arguments| (arguments, once.run_in(values).to_path_buf()))
                 });
@@ -247,12 +247,12 @@ fn launch<'a>(setting: &Setting<'a>, arguments: &'a [String], folder: &'a Path, 
 /// Calls with what the placeholders stand for at the first of some points.
 fn in_folder<T>(
     once: &OncePlan,
-    folder: &Option<TempDir>,
+    folder: &Option<Folder>,
     setting: &Setting<'_>,
     points: &[usize],
     call: impl FnOnce(&Values<'_>) -> T,
 ) -> T {
-    let folder = folder.as_ref().map_or(Path::new(""), TempDir::path);
+    let folder = folder.as_ref().map_or(Path::new(""), Folder::path);
     let file = folder.join(once.first_input());
     let (batch, index) = (setting.batch, points.first().copied().unwrap_or(0));
     call(&Values {

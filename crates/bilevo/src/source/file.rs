@@ -35,11 +35,22 @@ impl Source for External {
 
 /// Opens a problem file.
 pub(super) fn open(name: &str, dims: Option<(usize, usize)>) -> Option<Result<Box<dyn Source>, SourceError>> {
-    is_file(name).then(|| read(name, dims))
+    open_as(name, dims, None)
 }
 
-fn read(name: &str, dims: Option<(usize, usize)>) -> Result<Box<dyn Source>, SourceError> {
-    let file = file::read(Path::new(name))?;
+/// Opens a problem file, under another name than its own if one is given.
+pub(super) fn open_as(
+    path: &str,
+    dims: Option<(usize, usize)>,
+    name: Option<&str>,
+) -> Option<Result<Box<dyn Source>, SourceError>> {
+    is_file(path).then(|| {
+        let file = file::read(Path::new(path))?;
+        sized(path, dims, name.into_iter().fold(file, ProblemFile::named))
+    })
+}
+
+fn sized(name: &str, dims: Option<(usize, usize)>, file: ProblemFile) -> Result<Box<dyn Source>, SourceError> {
     let (upper, lower) = (file.spec().upper.dim(), file.spec().lower.dim());
     if let Some((asked_upper, asked_lower)) = dims.filter(|dims| *dims != (upper, lower)) {
         return Err(SourceError::Dims { place: name.into(), upper, lower, asked_upper, asked_lower });

@@ -3,13 +3,13 @@
 use super::report::refuse_store;
 use super::rows::{Curves, RowArgs};
 use crate::Exit;
-use crate::output::{say, warn};
+use crate::output::{self, say, warn};
 use anyhow::bail;
 use bilevo::files;
 use bilevo_lab::export;
 use bilevo_lab::store::Store;
 use clap::ValueEnum;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 
 /// Write the rows or the convergence curves of a store for other programs
@@ -54,7 +54,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
         ExportFormat::Ioh => Ok(()),
     };
     let Some(path) = &args.out else {
-        let mut out = BufWriter::new(std::io::stdout().lock());
+        // Data as it is for a program, and as text for a terminal.
+        let mut out: Box<dyn Write> = match std::io::stdout().is_terminal() {
+            true => Box::new(output::stdout()),
+            false => Box::new(BufWriter::new(std::io::stdout().lock())),
+        };
         write(&mut out)?;
         out.flush()?;
         return Ok(Exit::Done);

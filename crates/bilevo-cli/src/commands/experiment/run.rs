@@ -9,6 +9,7 @@ use crate::output::{say, warn};
 use anyhow::bail;
 use bilevo_lab::runner::{GridReport, RunGridOptions, run_tasks, solve_task};
 use bilevo_lab::store::Store;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// For whoever presses Ctrl-C while a grid is running.
@@ -44,6 +45,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     if !passed_by.is_empty() {
         say(format_args!("the sizes are not for {}: run in the only size there is", passed_by.join(", ")));
     }
+    let notices: BTreeSet<&String> = tasks.iter().filter_map(|task| task.notice.as_ref()).collect();
+    notices.into_iter().for_each(say);
     let mut store = Store::open(&path)?;
     let mut watch = Watch::new(args.format);
     let options = RunGridOptions {

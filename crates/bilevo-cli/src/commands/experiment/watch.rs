@@ -1,19 +1,18 @@
 //! How a grid gets on: a line with the time left on a terminal, JSON lines on stdout if asked.
 
 use crate::args::Format;
-use crate::output::{plain, warn};
+use crate::output::{self, plain, warn};
 use bilevo::RunId;
 use bilevo_lab::runner::Progress;
 use bilevo_lab::store::FailedRun;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
-use std::io::Write;
 
 /// Shows the progress of a grid.
 pub(crate) struct Watch {
     bar: ProgressBar,
     format: Format,
-    written: std::io::Result<()>,
+    written: anyhow::Result<()>,
 }
 
 #[derive(Serialize)]
@@ -49,7 +48,8 @@ impl Watch {
         if let (Format::Json, Ok(()), Some(run)) = (self.format, &self.written, run) {
             let (seconds, seconds_left) = (elapsed.as_secs_f64(), left.map(|left| left.as_secs_f64()));
             let failure = failure.map(|f| f.message.as_str());
-            self.written = json_line(&ProgressLine { run, done, failed, total, seconds, seconds_left, failure });
+            self.written =
+                output::json_line(&ProgressLine { run, done, failed, total, seconds, seconds_left, failure });
         }
     }
 
@@ -60,12 +60,4 @@ impl Watch {
         self.written?;
         Ok(ended)
     }
-}
-
-/// Prints one JSON line at once.
-fn json_line(value: &impl Serialize) -> std::io::Result<()> {
-    let mut out = std::io::stdout().lock();
-    serde_json::to_writer(&mut out, value)?;
-    writeln!(out)?;
-    out.flush()
 }

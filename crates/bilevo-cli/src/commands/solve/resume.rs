@@ -4,7 +4,7 @@ use super::files::quoted_path;
 use super::{Args, OnFailure, open, with_settings};
 use crate::args::Format;
 use anyhow::{Context, bail};
-use bilevo::{Checkpoint, Config, Position, RunError, Solver, Source};
+use bilevo::{Checkpoint, Config, Position, RunError, Solver, Source, source};
 use std::path::Path;
 
 /// The problem of a saved run; flags that contradict the run are refused.
@@ -19,13 +19,26 @@ pub(super) fn source(args: &Args, saved: &Checkpoint) -> anyhow::Result<Box<dyn 
             ),
         }
     };
-    clash("PROBLEM", args.problem.clone(), &header.source)?;
     clash("--method", args.method.clone(), &id.method)?;
     clash("--seed", args.seed.map(|seed| seed.to_string()), &id.seed.to_string())?;
     let dims = args.size.dims().map(|(upper, lower)| format!("{upper}+{lower}"));
     clash("--dims", dims, &format!("{}+{}", id.upper_dim, id.lower_dim))?;
-    open(args, &header.source, Some((id.upper_dim, id.lower_dim)))
-        .with_context(|| format!("the problem of the checkpoint `{file}` cannot be found"))
+    let place = args.problem.as_deref().unwrap_or(&header.source);
+    let dims = Some((id.upper_dim, id.lower_dim));
+    let opened = if args.inject.is_empty() {
+        source::reopen(place, dims, &id.problem).map_err(Into::into)
+    } else {
+        open(args, place, dims)
+    };
+    let opened = opened.with_context(|| {
+        let hint = "if its file has another name now, give it: `bilevo solve NEW.toml --resume FILE`";
+        format!("the problem of the checkpoint `{file}` cannot be found\nhint: {hint}")
+    })?;
+    // The same file under another name or in another place is accepted.
+    if opened.hash().is_empty() || opened.hash() != id.problem_hash {
+        clash("PROBLEM", args.problem.clone(), &header.source)?;
+    }
+    Ok(opened)
 }
 
 /// The saved run with the budgets that the flags ask for.

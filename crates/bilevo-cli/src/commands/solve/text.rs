@@ -1,6 +1,6 @@
 //! The result of a run for people.
 
-use crate::output::{GOOD, WARN, best_known, counted, grouped, short, vector};
+use crate::output::{GOOD, PLAIN, WARN, best_known, counted, grouped, short, vector};
 use crate::table::{heading, line};
 use bilevo::{Engine, RunId, RunResult, Status, StopReason};
 use std::io::Write;
@@ -76,7 +76,7 @@ fn solution(out: &mut impl Write, engine: &Engine, result: &RunResult) -> anyhow
     line(out, "x", vector(x))?;
     line(out, "y", vector(y))?;
     let (upper, lower) = (number(result.upper_violation), number(result.lower_violation));
-    let style = if upper > 0.0 || lower > 0.0 { WARN } else { anstyle::Style::new() };
+    let style = if upper > 0.0 || lower > 0.0 { WARN } else { PLAIN };
     line(out, "violation", format_args!("{style}{} upper, {} lower{style:#}", short(upper), short(lower)))?;
     Ok(())
 }
