@@ -149,8 +149,9 @@ fn run(
     let mut replies = Replies::default();
     let mut constraints = Vec::new();
     let mut batches = 0;
-    let is_solved =
-        |solution: &Option<Solution>| solution.as_ref().and_then(|s| solved(spec, s, tolerances)).unwrap_or(false);
+    let is_solved = |solution: &Option<Solution>| {
+        solution.as_ref().and_then(|s| solved(spec, s, true, tolerances)).unwrap_or(false)
+    };
     while let Ask::Evaluate(batch) = engine.ask() {
         batches += 1;
         replies.start(spec, batch.level());
