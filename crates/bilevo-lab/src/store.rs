@@ -1,8 +1,8 @@
 //! The store: finished runs in one SQLite file.
 //!
 //! Every finished run is one [`Row`], written in a transaction of its own when it ends, so that a
-//! kill, a full disk or a power cut loses at most runs that were not written yet. The file is in WAL
-//! mode: others may read while one process writes. A run is found again by its [`RunId`], which
+//! kill, a full disk or a power cut loses at most runs that were not written yet. While one process writes,
+//! in WAL mode, others may read; when it has ended, the store is a single file. A run is found again by its [`RunId`], which
 //! holds the version and the hashes of config and problem, so that nothing old passes for something
 //! new. [`Store::read`] never writes, not even beside the store; older formats are read as they are.
 //!
@@ -28,6 +28,7 @@ use crate::row::{Row, TracePoint};
 use bilevo::RunId;
 use rusqlite::{Connection, OpenFlags, params};
 use schema::Line;
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -99,7 +100,17 @@ pub struct Store {
     path: PathBuf,
     format: u32,
     snapshot: Option<reading::Snapshot>,
-    _registration: file::Registration,
+    /// Whether something was or may have been written.
+    writing: Cell<bool>,
+    registration: file::Registration,
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        if self.writing.get() {
+            file::end_writing(&self.conn);
+        }
+    }
 }
 
 impl Store {
@@ -123,7 +134,7 @@ impl Store {
         conn.pragma_update(None, "synchronous", "NORMAL").map_err(context)?;
         check_tables(&conn, &path)?;
         schema::prepare(&mut conn).map_err(context)?;
-        Ok(Store { conn, path, format: schema::FORMAT, snapshot: None, _registration: registration })
+        Ok(Store { conn, path, format: schema::FORMAT, snapshot: None, writing: Cell::new(false), registration })
     }
 
     /// Opens a store that is there already, for reading only: neither the file nor its folder is
@@ -142,7 +153,18 @@ impl Store {
         let registration = file::Registration::checked(&path)?;
         let (conn, snapshot) = reading::connect(&path)?;
         let format = check_tables(&conn, &path)?;
-        Ok(Store { conn, path, format, snapshot, _registration: registration })
+        Ok(Store { conn, path, format, snapshot, writing: Cell::new(false), registration })
+    }
+
+    /// Says so if this is a copy that lacks a part: it was made while somebody wrote to the store, or after
+    /// a kill, and without the log beside it.
+    pub fn missing_log(&self) -> Option<String> {
+        let path = self.path.display();
+        self.registration.log_is_missing.then(|| {
+            format!(
+                "`{path}` was copied without its log `{path}-wal`: the latest runs may be missing\nhint: copy both files, or only after `bilevo experiment run` has ended"
+            )
+        })
     }
 
     /// Where the store is.
@@ -171,7 +193,17 @@ impl Store {
         let lock = file::lock(&self.path)?;
         let verdict: String =
             self.conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(|e| self.context(e))?;
-        if verdict == "ok" { Ok(lock) } else { Err(self.damaged(verdict)) }
+        if verdict != "ok" {
+            return Err(self.damaged(verdict));
+        }
+        self.begin_writing();
+        Ok(lock)
+    }
+
+    fn begin_writing(&self) {
+        if !self.writing.replace(true) {
+            file::begin_writing(&self.conn);
+        }
     }
 
     /// Writes a finished run with its trace; does nothing if the store has it already.
@@ -179,6 +211,7 @@ impl Store {
     /// # Errors
     /// The disk is full, or whatever SQLite reports; the store is unchanged then.
     pub fn insert(&mut self, row: &Row) -> Result<(), StoreError> {
+        self.begin_writing();
         insert(&mut self.conn, row).map_err(|e| StoreError::sqlite(&self.path, e))
     }
 
@@ -187,6 +220,7 @@ impl Store {
     /// # Errors
     /// As [`Store::insert`].
     pub fn insert_failure(&mut self, id: &RunId, message: &str) -> Result<(), StoreError> {
+        self.begin_writing();
         schema::note_failure(&self.conn, id, message).map_err(|e| self.context(e))
     }
 

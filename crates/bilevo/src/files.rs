@@ -146,7 +146,7 @@ pub(crate) fn write_locked(
 }
 
 /// Whether an open file is the one at a place. Where the system cannot tell, it is believed.
-pub(crate) fn is_at(file: &File, place: &Path) -> bool {
+pub fn is_at(file: &File, place: &Path) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;

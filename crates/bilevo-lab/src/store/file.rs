@@ -5,6 +5,10 @@
 //! may write to whatever it opens. A new store is made under another name and renamed when
 //! complete. The writer is whoever holds an operating-system lock on `FILE.lock`; the kernel
 //! releases it when the process ends, however that happens.
+//!
+//! A store is one file when nobody writes to it. Its write-ahead log exists from the first write to the
+//! end of the writer, who then takes the store out of WAL mode. So a store in WAL mode without its log is
+//! a copy that was made too early, or of what a kill left behind.
 
 use super::{StoreError, schema};
 use bilevo::files;
@@ -23,10 +27,13 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 #[derive(Debug)]
 pub struct WriterLock {
     file: File,
+    path: PathBuf,
 }
 
 impl Drop for WriterLock {
     fn drop(&mut self) {
+        // Before the lock is given up: afterwards the file may be somebody else's.
+        let _ = fs::remove_file(&self.path);
         // Closing is not enough: a child that is just being started has a copy of every open file.
         let _ = self.file.unlock();
     }
@@ -63,7 +70,11 @@ static OPEN: Mutex<BTreeMap<PathBuf, usize>> = Mutex::new(BTreeMap::new());
 
 /// Keeps count of an open store; to be dropped after its connection.
 #[derive(Debug)]
-pub(super) struct Registration(PathBuf);
+pub(super) struct Registration {
+    path: PathBuf,
+    /// Whether the latest rows may be in a log that is not here.
+    pub(super) log_is_missing: bool,
+}
 
 impl Registration {
     /// Counts a store in after checking its file.
@@ -72,28 +83,26 @@ impl Registration {
     /// closing any handle of a file gives up all locks the process has on it, SQLite's included.
     pub(super) fn checked(path: &Path) -> Result<Registration, StoreError> {
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-        if !open.contains_key(path) {
-            check_header(path)?;
-        }
+        let log_is_missing = if open.contains_key(path) { false } else { check_header(path)? };
         *open.entry(path.to_path_buf()).or_default() += 1;
-        Ok(Registration(path.to_path_buf()))
+        Ok(Registration { path: path.to_path_buf(), log_is_missing })
     }
 }
 
 impl Drop for Registration {
     fn drop(&mut self) {
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = open.get_mut(&self.0) {
+        if let Some(count) = open.get_mut(&self.path) {
             *count -= 1;
             if *count == 0 {
-                open.remove(&self.0);
+                open.remove(&self.path);
             }
         }
     }
 }
 
-/// Refuses a file that is no store, is cut off, or comes from a newer version.
-fn check_header(path: &Path) -> Result<(), StoreError> {
+/// Refuses a file that is no store, is cut off, or comes from a newer version. True if it lacks its log.
+fn check_header(path: &Path) -> Result<bool, StoreError> {
     let context = |e| StoreError::io(path, e);
     let foreign = |found| Err(StoreError::not_a_store(path, found));
     let mut header = Vec::with_capacity(100);
@@ -116,7 +125,10 @@ fn check_header(path: &Path) -> Result<(), StoreError> {
     if version > known {
         return Err(StoreError::Newer { path: path.to_path_buf(), found: version, known });
     }
-    check_length(path, &header, pages)
+    check_length(path, &header, pages)?;
+    // Beside a writer's lock, a log that is not there is not needed.
+    let in_wal_mode = header.get(18) == Some(&2);
+    Ok(in_wal_mode && !beside(path, "-wal").exists() && !beside(path, ".lock").exists())
 }
 
 /// Refuses a truncated file. While a write-ahead log is there, the file itself may lag behind.
@@ -140,8 +152,7 @@ fn check_length(path: &Path, header: &[u8], pages: u32) -> Result<(), StoreError
 pub(super) fn create(path: &Path) -> Result<(), StoreError> {
     let context = |e| StoreError::io(path, e);
     // Held while creating: of two processes the second finds the store made.
-    let guard = open_lock_file(path)?;
-    guard.lock().map_err(context)?;
+    let _guard = hold_lock_file(path, |file| file.lock().map_err(context))?;
     if path.exists() {
         return Ok(());
     }
@@ -164,46 +175,60 @@ fn remove(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// The mark comes before the WAL mode, so that it is in the file itself from the start; closing
-/// the connection empties the log.
 fn fill(path: &Path) -> rusqlite::Result<()> {
     let mut conn = Connection::open(path)?;
     conn.pragma_update(None, "application_id", APPLICATION_ID)?;
     schema::prepare(&mut conn)?;
-    conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     conn.close().map_err(|(_, e)| e)
+}
+
+/// Others may read from now on while we write. Without the mode (somebody holds the file) they wait.
+pub(super) fn begin_writing(conn: &Connection) {
+    let _ = conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()));
+}
+
+/// Puts everything into the one file. Where another connection is open, that is left to the last.
+pub(super) fn end_writing(conn: &Connection) {
+    let _ = conn.busy_timeout(std::time::Duration::ZERO);
+    conn.flush_prepared_statement_cache();
+    if conn.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(())).is_err() {
+        let _ = conn.pragma_update_and_check(None, "wal_checkpoint", "TRUNCATE", |_| Ok(()));
+    }
 }
 
 /// Becomes the writer, or tells who is.
 pub(super) fn lock(path: &Path) -> Result<WriterLock, StoreError> {
-    let mut file = open_lock_file(path)?;
-    match file.try_lock() {
-        Ok(()) => {}
+    let mut lock = hold_lock_file(path, |mut file| match file.try_lock() {
+        Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => {
             let mut text = String::new();
             let process = file.read_to_string(&mut text).ok().and_then(|_| text.trim().parse().ok());
-            return Err(StoreError::Busy { path: path.to_path_buf(), process });
+            Err(StoreError::Busy { path: path.to_path_buf(), process })
         }
-        Err(TryLockError::Error(e)) => return Err(StoreError::io(path, e)),
-    }
+        Err(TryLockError::Error(e)) => Err(StoreError::io(path, e)),
+    })?;
     // The number only serves the message above.
+    let file = &mut lock.file;
     let noted = file
         .set_len(0)
         .and_then(|()| file.seek(SeekFrom::Start(0)))
         .and_then(|_| write!(file, "{}", std::process::id()));
     noted.map_err(|e| StoreError::io(path, e))?;
-    Ok(WriterLock { file })
+    Ok(lock)
 }
 
-fn open_lock_file(path: &Path) -> Result<File, StoreError> {
+/// Locks the file beside a store, in a way of one's own. Whoever had it before may have removed it in the
+/// meantime: then there is another one, or none.
+fn hold_lock_file(path: &Path, lock: impl Fn(&File) -> Result<(), StoreError>) -> Result<WriterLock, StoreError> {
     let name = beside(path, ".lock");
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&name)
-        .map_err(|e| StoreError::io(&name, e))
+    loop {
+        let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).clone();
+        let file = options.open(&name).map_err(|e| StoreError::io(&name, e))?;
+        lock(&file)?;
+        if files::is_at(&file, &name) {
+            return Ok(WriterLock { file, path: name });
+        }
+    }
 }
 
 /// A file name with something appended.

@@ -250,3 +250,40 @@ fn a_link_to_a_store_meets_the_same_lock() {
     let _lock = one.lock().unwrap();
     assert!(matches!(two.lock(), Err(StoreError::Busy { .. })));
 }
+
+/// The names of what lies in a folder.
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_store_is_one_file_when_nobody_writes_to_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    filled(&path, 3);
+    assert_eq!(names(folder.path()), ["a.db"]);
+    let mut store = Store::open(&path).unwrap();
+    let lock = store.lock().unwrap();
+    store.insert(&row("m", "p", 50)).unwrap();
+    assert!(names(folder.path()).contains(&"a.db-wal".into()) && names(folder.path()).contains(&"a.db.lock".into()));
+    let reader = Store::read(&path).unwrap();
+    assert_eq!((reader.count().unwrap(), reader.missing_log()), (4, None));
+    // What a kill leaves behind, copied in full and in part.
+    let copied = |name: &str, suffixes: &[&str]| {
+        for suffix in suffixes {
+            fs::copy(folder.path().join(format!("a.db{suffix}")), folder.path().join(format!("{name}{suffix}")))
+                .unwrap();
+        }
+        let copy = Store::read(&folder.path().join(name)).unwrap();
+        (copy.count().unwrap(), copy.missing_log().is_some())
+    };
+    assert_eq!(copied("whole.db", &["", "-wal"]), (4, false));
+    assert_eq!(copied("part.db", &[""]), (3, true));
+    drop((reader, lock, store));
+    let left: Vec<String> = names(folder.path()).into_iter().filter(|name| name.starts_with("a.db")).collect();
+    assert_eq!(left, ["a.db"]);
+    assert_eq!(copied("late.db", &[""]), (4, false));
+}

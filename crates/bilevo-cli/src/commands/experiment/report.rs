@@ -29,6 +29,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     let store = Store::read(&args.rows.store)?;
+    store.missing_log().into_iter().for_each(crate::output::warn);
     refuse_store(&args.out, &store)?;
     files::prepare(&args.out, &KIND)?;
     let rows = args.rows.rows(&store, Curves::Load)?;

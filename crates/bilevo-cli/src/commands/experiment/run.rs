@@ -48,6 +48,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     let notices: BTreeSet<&String> = tasks.iter().filter_map(|task| task.notice.as_ref()).collect();
     notices.into_iter().for_each(say);
     let mut store = Store::open(&path)?;
+    store.missing_log().into_iter().for_each(warn);
     let mut watch = Watch::new(args.format);
     let options = RunGridOptions {
         jobs: args.jobs.into(),

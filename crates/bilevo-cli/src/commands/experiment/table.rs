@@ -49,7 +49,9 @@ impl TableFormat {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
-    let rows = args.rows.rows(&Store::read(&args.rows.store)?, Curves::Leave)?;
+    let store = Store::read(&args.rows.store)?;
+    store.missing_log().into_iter().for_each(output::warn);
+    let rows = args.rows.rows(&store, Curves::Leave)?;
     let groups = groups::group(&rows);
     let mut table = general::table(&groups, &args.tests.options())?;
     if args.closing {

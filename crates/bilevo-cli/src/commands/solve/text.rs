@@ -48,7 +48,7 @@ pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -
     let style = match result.stop {
         _ if missed => WARN,
         Status::Finished(StopReason::Target | StopReason::Agreed) => GOOD,
-        Status::Finished(StopReason::Flat | StopReason::Collapsed) => anstyle::Style::new(),
+        Status::Finished(StopReason::Flat | StopReason::Collapsed) => PLAIN,
         _ => WARN,
     };
     let (generations, seconds) = (counted(result.generations, "generation"), result.times.seconds);
