@@ -3,8 +3,9 @@
 //!
 //! `finished [--seeds 1-9] [--method M] [--set PATH=VALUE]... [--units] [--markdown] [--csv FILE] SUITE...`
 //!
-//! A suite is `smd`, `tp`, `rotated`, `basblib`, `bolib`, `own` (`examples/problems`), a problem's name
-//! (with a size, `smd1@5+5`) or the path of a problem file. The known optimum ends no run. Rotated
+//! A suite is `smd`, `tp`, `rotated`, `basblib`, `bolib`, `own` (`examples/problems`), `nc` (ten random
+//! indefinite followers each at 2+2 and 3+3), a problem's name (with a size, `smd1@5+5`) or the path of a
+//! problem file. The known optimum ends no run. Rotated
 //! problems are another instance for every seed.
 //!
 //! A run is *right* if F is within 1 % or 0.01 of the best known, both violations are at most 1e-4, and
@@ -25,6 +26,7 @@ mod table;
 pub mod units;
 
 pub use options::Options;
+pub(crate) use options::{dims, seeds};
 
 use anyhow::Result;
 use judge::{Finding, Told};

@@ -6,6 +6,7 @@
 mod clock;
 pub mod ert;
 pub mod finished;
+pub mod reference;
 
 #[cfg(doctest)]
 mod guide {

@@ -30,15 +30,6 @@ const SHIFT: f64 = 2.0;
 /// The most by which a side of the box moves out, in half widths.
 const MARGIN: f64 = 0.25;
 
-/// The name of an instance of a rotated problem, and the number after its colon; 1 without one.
-pub(crate) fn split(name: &str) -> (&str, Option<u32>) {
-    match name.split_once(':') {
-        None => (name, Some(1)),
-        // One spelling for each number, since names identify runs.
-        Some((base, text)) => (base, text.parse().ok().filter(|k: &u32| *k > 0 && k.to_string() == text)),
-    }
-}
-
 /// One of the twelve at a legal size, and the map of each level.
 pub(crate) struct Rotated {
     spec: ProblemSpec,

@@ -3,9 +3,9 @@
 use super::suites;
 use super::units::{Scales, Units};
 use crate::clock::clock;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use bilevo::source::Named;
-use bilevo::{Audit, AuditOptions, History, RunResult, Serial, Solution, Solver, Status, StopReason, Verdict};
+use bilevo::{Audit, AuditOptions, History, RunResult, Serial, Solution, Solver, Verdict};
 use bilevo_core::problem::{BilevelProblem, Level, LowerConstraints, ProblemSpec};
 
 /// Largest violation of a right answer.
@@ -20,7 +20,7 @@ const SHARE: f64 = 1e-2;
 pub enum Told {
     /// It gives no reason to doubt.
     Good,
-    /// It did not end by agreement, is infeasible, carries a warning, or its audit speaks against it.
+    /// It is no success, or its audit speaks against it.
     Doubt,
 }
 
@@ -49,6 +49,25 @@ pub struct Finding {
     pub said: String,
 }
 
+impl Finding {
+    /// A run without an answer: right where there is none.
+    fn none(plain: &dyn BilevelProblem, result: &RunResult, seconds: f64) -> Finding {
+        let truth = nearest(plain.spec(), f64::NAN);
+        Finding {
+            right: truth.is_none(),
+            told: Told::Doubt,
+            found: f64::NAN,
+            truth,
+            violation: f64::INFINITY,
+            gap: f64::INFINITY,
+            evaluations: result.evaluations.total(),
+            first_hit: None,
+            seconds,
+            said: said(result),
+        }
+    }
+}
+
 /// Runs a problem in some units and judges the answer in the plain ones.
 ///
 /// # Errors
@@ -63,8 +82,8 @@ pub fn run(name: &str, seed: u64, scales: &Scales, method: &str, settings: &[(St
     let before = clock();
     let result = solver.run()?;
     let seconds = clock() - before;
-    let result = audited(result, &units, seed)?;
-    let solution = result.solution().with_context(|| format!("{name}, seed {seed}: no solution"))?;
+    let Some(solution) = result.solution() else { return Ok(Finding::none(&*plain, &result, seconds)) };
+    let result = audited(result, &solution, &units, seed);
     let (x, y) = units.plain(&solution.x, &solution.y);
     let answer = evaluated(&*plain, x, y);
     let gap = if *scales == Scales::PLAIN {
@@ -97,17 +116,9 @@ pub fn run(name: &str, seed: u64, scales: &Scales, method: &str, settings: &[(St
 }
 
 /// The result with the audit that a careful person asks for.
-fn audited(mut result: RunResult, units: &Units, seed: u64) -> Result<RunResult> {
-    if result.audit.is_none()
-        && let Some(solution) = result.solution()
-    {
-        let audit = audit(units, &solution, seed);
-        if !audit.passed() {
-            result.warnings.push(format!("audit: {}", audit.words));
-        }
-        result.audit = Some(audit);
-    }
-    Ok(result)
+fn audited(mut result: RunResult, solution: &Solution, units: &Units, seed: u64) -> RunResult {
+    result.audit.get_or_insert_with(|| audit(units, solution, seed));
+    result
 }
 
 fn audit(problem: &dyn BilevelProblem, solution: &Solution, seed: u64) -> Audit {
@@ -154,12 +165,10 @@ fn is_close(found: f64, truth: f64) -> bool {
     (found - truth).abs() <= SHARE * truth.abs().max(1.0)
 }
 
-/// What a reader of the result is let to believe.
+/// What a reader of the result, who also had it audited, is let to believe.
 fn told(result: &RunResult) -> Told {
-    let feasible = result.upper_violation.is_some_and(|violation| violation <= 1e-6);
-    let agreed = result.stop == Status::Finished(StopReason::Agreed);
     let stands = result.audit.as_ref().is_some_and(Audit::passed);
-    if feasible && agreed && stands && result.warnings.is_empty() { Told::Good } else { Told::Doubt }
+    if result.success && stands { Told::Good } else { Told::Doubt }
 }
 
 /// How a run ended and what it says of itself, in a few words.

@@ -46,7 +46,7 @@ impl Options {
             }
         }
         if options.suites.is_empty() {
-            bail!("name a suite: smd, tp, rotated, basblib, bolib, own, or a problem");
+            bail!("name a suite: smd, tp, rotated, basblib, bolib, own, nc, or a problem");
         }
         Ok(options)
     }
@@ -56,6 +56,12 @@ impl Options {
 pub(crate) fn setting(text: &str) -> Result<(String, String)> {
     let (path, value) = text.split_once('=').context("--set takes PATH=VALUE")?;
     Ok((path.into(), value.into()))
+}
+
+/// `m+n`
+pub(crate) fn dims(text: &str) -> Result<(usize, usize)> {
+    let (m, n) = text.split_once('+').context("sizes are written m+n")?;
+    Ok((m.parse()?, n.parse()?))
 }
 
 /// `1-9`, `4`, or several of these with commas between.

@@ -1,6 +1,7 @@
 //! Which problems a suite has, and how a name becomes a problem.
 
-use anyhow::{Context, Result, bail};
+use super::options::dims;
+use anyhow::{Result, bail};
 use bilevo_problems::BoxedProblem;
 use bilevo_problems::file::{self, ProblemFile};
 use std::path::{Path, PathBuf};
@@ -31,6 +32,9 @@ fn names(suite: &str) -> Result<Vec<String>> {
         "rotated" => numbered(12, |i| format!("smd{i}-rotated")),
         "basblib" | "bolib" => collection(suite),
         "own" => own()?,
+        "nc" => {
+            ["2+2", "3+3"].iter().flat_map(|size| (1..=10).map(move |i| format!("indefinite:{i}@{size}"))).collect()
+        }
         name => vec![name.into()],
     })
 }
@@ -60,10 +64,7 @@ pub(super) fn open(name: &str) -> Result<BoxedProblem> {
     }
     let (base, dims) = match name.split_once('@') {
         None => (name, None),
-        Some((base, dims)) => {
-            let (m, n) = dims.split_once('+').context("sizes are written m+n")?;
-            (base, Some((m.parse()?, n.parse()?)))
-        }
+        Some((base, size)) => (base, Some(dims(size)?)),
     };
     Ok(bilevo_problems::problem(base, dims)?)
 }
@@ -80,12 +81,12 @@ mod tests {
 
     #[test]
     fn suites_have_their_problems_and_every_one_opens() {
-        let counts = ["smd", "tp", "rotated", "basblib", "bolib", "own"].map(|suite| {
+        let counts = ["smd", "tp", "rotated", "basblib", "bolib", "own", "nc"].map(|suite| {
             let cases = cases(suite, &[1, 5]).unwrap();
             cases.iter().for_each(|case| drop(open(&case.problem).unwrap()));
             cases.len()
         });
-        assert_eq!(counts, [24, 20, 24, 60, 122, 68]);
+        assert_eq!(counts, [24, 20, 24, 60, 122, 68, 40]);
         assert_eq!(open("smd1@5+5").unwrap().spec().dim(), 10);
     }
 }
