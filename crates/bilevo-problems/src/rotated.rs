@@ -137,7 +137,7 @@ impl Map {
 }
 
 /// A random rotation, any as likely as any other: Gaussian rows made orthonormal one after the other.
-fn rotation(dim: usize, stream: &mut Stream) -> Vec<f64> {
+pub(crate) fn rotation(dim: usize, stream: &mut Stream) -> Vec<f64> {
     let mut rows: Vec<f64> = (0..dim * dim).map(|_| stream.normal()).collect();
     for i in 0..dim {
         let (done, rest) = rows.split_at_mut(i * dim);
