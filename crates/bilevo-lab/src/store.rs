@@ -193,13 +193,10 @@ impl Store {
         let lock = file::lock(&self.path)?;
         let verdict: String =
             self.conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(|e| self.context(e))?;
-        if verdict != "ok" {
-            return Err(self.damaged(verdict));
-        }
-        self.begin_writing();
-        Ok(lock)
+        if verdict == "ok" { Ok(lock) } else { Err(self.damaged(verdict)) }
     }
 
+    /// Not before there is something to write: a grid that is complete leaves its store as it is.
     fn begin_writing(&self) {
         if !self.writing.replace(true) {
             file::begin_writing(&self.conn);

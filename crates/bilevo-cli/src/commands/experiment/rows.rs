@@ -1,8 +1,8 @@
 //! Which rows of a store are meant.
 
 use anyhow::anyhow;
-use bilevo::RunId;
 use bilevo::config::{did_you_mean, nearest};
+use bilevo::{RunId, methods};
 use bilevo_lab::row::Row;
 use bilevo_lab::store::{Filter, Store};
 use bilevo_lab::tables::general;
@@ -37,7 +37,7 @@ impl RowArgs {
     /// The rows of the store that match; an error that says why if there are rows and none does.
     pub(super) fn rows(&self, store: &Store, curves: Curves) -> anyhow::Result<Vec<Row>> {
         let mut filter = if self.all { Filter::all() } else { Filter::default() };
-        filter.methods.clone_from(&self.methods);
+        filter.methods = self.methods.iter().map(|name| own_name(name)).collect();
         filter.problems.clone_from(&self.problems);
         let filter = if curves == Curves::Load { filter.with_traces() } else { filter };
         let rows = store.rows(&filter)?;
@@ -52,7 +52,7 @@ impl RowArgs {
         let methods: BTreeSet<&str> = stored.iter().map(|id| id.method.as_str()).collect();
         let problems: BTreeSet<&str> = stored.iter().map(|id| id.problem.as_str()).collect();
         for (what, given, known) in [("method", &self.methods, methods), ("problem", &self.problems, problems)] {
-            if let Some(name) = given.iter().find(|name| !known.contains(name.as_str())) {
+            if let Some(name) = given.iter().find(|name| !known.contains(own_name(name).as_str())) {
                 let question = did_you_mean(&nearest(name, known.iter().copied()));
                 let known = known.into_iter().collect::<Vec<_>>().join(", ");
                 return anyhow!(
@@ -63,6 +63,11 @@ impl RowArgs {
         let store = self.store.display();
         anyhow!("no run matches all the names\nhint: `bilevo experiment status --store {store}` shows what is there")
     }
+}
+
+/// Rows carry a method's own name, which people may have called `auto`.
+fn own_name(name: &str) -> String {
+    methods::find(name).map_or_else(|_| name.into(), |method| method.name())
 }
 
 /// What the methods are tested against.
@@ -78,6 +83,6 @@ pub(super) struct TestArgs {
 
 impl TestArgs {
     pub(super) fn options(&self) -> general::Options {
-        general::Options { reference: self.reference.clone(), holm: self.holm }
+        general::Options { reference: self.reference.as_deref().map(own_name), holm: self.holm }
     }
 }
