@@ -220,6 +220,14 @@ pub(crate) fn digits(number: f64, significant: i32) -> String {
     }
 }
 
+/// A point by the names of its variables, as in `toll = 4, fee = 2.5`, or as a vector if they have none.
+pub(crate) fn point(names: Option<&[String]>, values: &[f64]) -> String {
+    let Some(names) = names else { return vector(values) };
+    let texts: Vec<String> =
+        names.iter().zip(values).map(|(name, value)| format!("{} = {}", plain(name), short(*value))).collect();
+    texts.join(", ")
+}
+
 /// A vector as `[1, 2.5, 1e-9]`.
 pub(crate) fn vector(values: &[f64]) -> String {
     let texts: Vec<String> = values.iter().map(|&v| short(v)).collect();
@@ -267,5 +275,8 @@ mod tests {
         assert_eq!(digits(1.234e-9, 3), "1.2e-9");
         assert_eq!(short(f64::NAN), "NaN");
         assert_eq!(vector(&[1.0, f64::INFINITY]), "[1, inf]");
+        assert_eq!(point(None, &[1.0]), "[1]");
+        let names = ["toll".to_string(), "a\u{1b}b".to_string()];
+        assert_eq!(point(Some(&names), &[4.0, 2.5]), "toll = 4, a\u{FFFD}b = 2.5");
     }
 }

@@ -107,11 +107,9 @@ impl Nested {
     /// A search that has seen nothing yet.
     pub fn new(setup: SchemeSetup<'_>) -> Self {
         let SchemeSetup { spec, config, sizes, streams } = setup;
-        let start = &mut streams.open(Purpose::Start, 0, 0);
-        let upper = UpperSetup { spec, config, population: sizes.population, start };
         let allocator = AllocatorSetup { spec, config, streams };
         Nested {
-            upper: UpperState::new(config.upper.kind, upper),
+            upper: upper(setup, None),
             allocator: AllocatorState::new(config.allocator.kind, allocator),
             lower: LowerState::new(config.lower.kind, LowerRules::new(spec, &config.lower, sizes)),
             refiner: (!spec.is_oracle_alone()).then(|| Refiner::new(spec, config, sizes)),
@@ -205,6 +203,13 @@ impl Nested {
     }
 }
 
+/// The upper strategy at its start: at a point (x, y), or anywhere.
+fn upper(setup: SchemeSetup<'_>, mean: Option<&[f64]>) -> UpperState {
+    let SchemeSetup { spec, config, sizes, streams } = setup;
+    let start = &mut streams.open(Purpose::Start, 0, 0);
+    UpperState::new(config.upper.kind, UpperSetup { spec, config, population: sizes.population, mean, start })
+}
+
 impl Scheme for Nested {
     fn open(&mut self, run: &mut RunView<'_>) {
         let running = self.choose(run);
@@ -255,6 +260,11 @@ impl Scheme for Nested {
             best: evaluated.best.map(|index| evaluated.solved[index].clone()),
             stop: self.upper.is_collapsed().then_some(StopReason::Collapsed),
         }
+    }
+
+    fn restart(&mut self, setup: SchemeSetup<'_>, start: &[f64]) {
+        self.upper = upper(setup, Some(start));
+        self.phase = Phase::Between;
     }
 
     fn is_refining(&self) -> bool {

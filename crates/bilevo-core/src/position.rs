@@ -130,6 +130,11 @@ impl Leaning {
         self.waiting = Some(Waiting { batch, outcomes, constraints, width: answers.width });
     }
 
+    /// Gives up the batch that waits.
+    pub(crate) fn forget(&mut self) {
+        self.waiting = None;
+    }
+
     /// Whether upper answers are for points of a lower batch.
     pub(crate) fn is_waiting(&self) -> bool {
         self.waiting.is_some()

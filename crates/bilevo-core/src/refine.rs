@@ -168,7 +168,7 @@ mod tests {
         config.refine.probability = probability;
         let sizes = config.check(&spec).unwrap();
         let start = &mut streams.open(Purpose::Start, 0, 0);
-        let setup = UpperSetup { spec: &spec, config: &config, population: 6, start };
+        let setup = UpperSetup { spec: &spec, config: &config, population: 6, mean: None, start };
         let mut upper = UpperState::new(config.upper.kind, setup);
         let mut refiner = Refiner::new(&spec, &config, &sizes);
         let (mut batch, mut searches) = (Batch::new(&spec), LowerSearches::default());

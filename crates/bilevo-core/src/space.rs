@@ -45,6 +45,11 @@ pub struct Space {
 /// Largest whole number up to which f64 tells neighbours apart.
 const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
+/// Smallest width of a real variable relative to its larger bound: about a thousand numbers lie within;
+/// and smallest width at all, far above where numbers lose digits.
+const NARROWEST: f64 = 1024.0 * f64::EPSILON;
+const SMALLEST: f64 = 1e-305;
+
 /// One variable of a [`Space`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Variable {
@@ -157,6 +162,16 @@ pub enum SpaceError {
         "variable {name} has the box [{low}, {high}]\nhint: both bounds must be finite and the first not above the second"
     )]
     Box {
+        /// Name of the variable, or its number from 0.
+        name: String,
+        /// Lower bound.
+        low: f64,
+        /// Upper bound.
+        high: f64,
+    },
+    /// A box in which hardly any number lies.
+    #[error("variable {name} has a box that holds hardly any numbers: [{low}, {high}]\nhint: count in smaller units")]
+    TooNarrow {
         /// Name of the variable, or its number from 0.
         name: String,
         /// Lower bound.
@@ -465,6 +480,9 @@ impl Space {
             return Err(SpaceError::Box { name: name(), low, high });
         }
         let largest = low.abs().max(high.abs());
+        if kind == Kind::Real && low < high && high - low < (NARROWEST * largest).max(SMALLEST) {
+            return Err(SpaceError::TooNarrow { name: name(), low, high });
+        }
         if kind == Kind::Whole && largest > LARGEST_WHOLE {
             return Err(SpaceError::TooLarge { name: name(), low, high });
         }

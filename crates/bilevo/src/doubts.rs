@@ -12,6 +12,7 @@
 use crate::audit::Audit;
 use crate::result::{RunResult, Status};
 use bilevo_core::Engine;
+use bilevo_core::problem::Level;
 use bilevo_core::record::StopReason;
 use std::fmt;
 
@@ -21,11 +22,18 @@ use std::fmt;
 pub enum Doubt {
     /// There is no answer: the run ended before its first generation did.
     TooShort,
-    /// There is no answer: every evaluation failed at the level named.
+    /// There is no answer: every evaluation failed at a level.
     AllFailed {
-        /// Whether the leader's; else the follower's.
-        upper: bool,
+        /// The level.
+        level: Level,
         /// Evaluations at that level.
+        evaluations: u64,
+    },
+    /// There is no answer: F could be evaluated in places, but at no decision with its follower's answer.
+    NoDecision {
+        /// Failed evaluations of both levels.
+        failed: u64,
+        /// All evaluations.
         evaluations: u64,
     },
     /// The follower has no answer that meets its constraints.
@@ -111,11 +119,13 @@ pub fn doubts(result: &RunResult, engine: &Engine) -> Vec<Doubt> {
 
 fn no_answer(result: &RunResult) -> Doubt {
     let counts = result.evaluations;
-    let all_failed = |failed: u64, all: u64| all > 0 && failed == all;
-    if all_failed(counts.failed_upper, counts.upper) {
-        Doubt::AllFailed { upper: true, evaluations: counts.upper }
-    } else if all_failed(counts.failed_lower, counts.lower) {
-        Doubt::AllFailed { upper: false, evaluations: counts.lower }
+    let failed = counts.failed_upper + counts.failed_lower;
+    if counts.none_worked(Level::Lower) {
+        Doubt::AllFailed { level: Level::Lower, evaluations: counts.lower }
+    } else if counts.none_worked(Level::Upper) {
+        Doubt::AllFailed { level: Level::Upper, evaluations: counts.upper }
+    } else if result.generations > 0 && failed > 0 {
+        Doubt::NoDecision { failed, evaluations: counts.total() }
     } else {
         Doubt::TooShort
     }
@@ -128,14 +138,20 @@ impl fmt::Display for Doubt {
                 "there is no answer: the run ended before its first generation did\n\
                  hint: give it more time or a larger budget",
             ),
-            Doubt::AllFailed { upper, evaluations } => {
-                let function = if *upper { "F" } else { "f" };
+            Doubt::AllFailed { level, evaluations } => {
+                let function = if *level == Level::Upper { "F" } else { "f" };
                 write!(
                     f,
                     "there is no answer: all {evaluations} evaluations of {function} failed\n\
                      hint: evaluate it at one point where it should work, and see what it says"
                 )
             }
+            Doubt::NoDecision { failed, evaluations } => write!(
+                f,
+                "there is no answer: F could be evaluated at no decision with its follower's answer; \
+                 {failed} of {evaluations} evaluations failed\n\
+                 hint: see why they fail, or leave out the part of the box in which they do"
+            ),
             Doubt::LowerInfeasible { violation } => write!(
                 f,
                 "no decision was found at which the follower has an answer that meets its own constraints; \

@@ -56,7 +56,7 @@ pub use functions::Functions;
 pub use id::RunId;
 pub use observe::{Event, History, Observer};
 pub use policy::{AfterFailure, FailurePolicy};
-pub use result::{RunResult, Status, Times};
+pub use result::{Names, RunResult, Status, Times};
 pub use run::{Run, RunError, RunOptions, Saving, run};
 pub use solver::Solver;
 pub use source::{Source, SourceError};

@@ -4,6 +4,7 @@ use crate::evaluate::Evaluator;
 use crate::run::RunError;
 use bilevo_core::batch::{Batch, Replies};
 use bilevo_core::engine::TellError;
+use bilevo_core::problem::{Failure, FailureKind, Level};
 
 /// What a run does about failed evaluations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,6 +23,58 @@ pub enum AfterFailure {
     Worst,
     /// The run is saved and ends with an error.
     Stop,
+}
+
+/// Points spread over the box that must fail in the same way before that is taken for a mistake.
+pub const SAME_FAILURES: usize = 20;
+
+/// Tells a mistake in a function from a function that fails in part of the box: it fails with the same
+/// message at all of the first points that are spread over it. A value that is not finite, or one that takes
+/// too long, is no mistake.
+#[derive(Debug, Default)]
+pub(crate) struct Mistakes {
+    upper: Seen,
+    lower: Seen,
+}
+
+/// The points of a level so far.
+#[derive(Debug, Default)]
+struct Seen {
+    points: usize,
+    /// The first failure, and where.
+    first: Option<(Vec<f64>, Vec<f64>, Failure)>,
+    /// Whether one of them worked, or failed in another way.
+    differ: bool,
+}
+
+impl Mistakes {
+    /// Takes notice of the answers to points spread over the box.
+    ///
+    /// # Errors
+    /// All of many failed in the same way.
+    pub(crate) fn note(&mut self, batch: &Batch, replies: &Replies) -> Result<(), RunError> {
+        let level = batch.level();
+        let seen = if level == Level::Upper { &mut self.upper } else { &mut self.lower };
+        seen.differ |= replies.failures().len() < batch.len();
+        for (index, failure) in replies.failures() {
+            let (x, y) = (batch.x(*index).to_vec(), batch.y(*index).to_vec());
+            let (_, _, first) = seen.first.get_or_insert_with(|| (x, y, failure.clone()));
+            seen.differ |= first.message != failure.message || is_expected(failure.kind);
+            seen.points += 1;
+        }
+        match &seen.first {
+            Some((x, y, failure)) if seen.points >= SAME_FAILURES && !seen.differ => {
+                let (x, y, failure) = (x.clone(), y.clone(), failure.clone());
+                Err(RunError::Mistake { level, points: seen.points, x, y, failure })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether a function that is right may fail so anywhere.
+fn is_expected(kind: FailureKind) -> bool {
+    matches!(kind, FailureKind::NotFinite | FailureKind::Timeout)
 }
 
 /// Tries the failed points of `replies` again, all together, at most `retries` times.

@@ -5,8 +5,10 @@ use crate::audit::{Audit, Position};
 use crate::doubts::doubts;
 use crate::id::RunId;
 use bilevo_core::Engine;
+use bilevo_core::problem::{Level, ProblemSpec};
 use bilevo_core::record::{Accuracy, Evaluations, LowerSearches, Solution, StopReason, Verification};
 use bilevo_core::solved::{Tolerances, solved};
+use bilevo_core::space::Space;
 use serde::{Deserialize, Serialize, Serializer};
 
 /// How a run ended; one `snake_case` word in JSON.
@@ -48,6 +50,24 @@ pub struct Times {
     pub training_seconds: f64,
 }
 
+/// The names of a problem's variables, in their order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Names {
+    /// The leader's.
+    pub x: Vec<String>,
+    /// The follower's.
+    pub y: Vec<String>,
+}
+
+impl Names {
+    /// Those of a problem, if it names any variable.
+    pub fn of(spec: &ProblemSpec) -> Option<Self> {
+        let named = |space: &Space| (0..space.dim()).any(|index| space.name(index).is_some());
+        let any = named(&spec.upper.space) || named(&spec.lower.space);
+        any.then(|| Names { x: spec.names(Level::Upper), y: spec.names(Level::Lower) })
+    }
+}
+
 /// The result of a run, finished or stopped.
 ///
 /// Numbers that are not finite are written as `null`.
@@ -60,6 +80,9 @@ pub struct RunResult {
     pub x: Option<Vec<f64>>,
     /// The follower's answer.
     pub y: Option<Vec<f64>>,
+    /// The names of the variables in x and y; left out if the problem has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub names: Option<Names>,
     /// F(x, y), in the problem's own direction.
     #[serde(rename = "F")]
     pub upper_value: Option<f64>,
@@ -154,6 +177,7 @@ impl RunResult {
             id,
             x,
             y,
+            names: Names::of(engine.spec()),
             upper_value: value(0),
             lower_value: value(1),
             upper_violation: value(2),

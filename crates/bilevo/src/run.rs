@@ -106,6 +106,22 @@ pub enum RunError {
         /// What went wrong.
         failure: Failure,
     },
+    /// A function fails everywhere in the same way.
+    #[error(
+        "every {level} evaluation failed in the same way, at all of {points} points spread over the box: {failure}\n  for example at\n  x = {x:?}\n  y = {y:?}\nhint: this looks like a mistake in the function; if it works in a small part of the box only, let it return NaN elsewhere"
+    )]
+    Mistake {
+        /// Its level.
+        level: Level,
+        /// Points that failed so.
+        points: usize,
+        /// The leader's decision at the first of them.
+        x: Vec<f64>,
+        /// The follower's answer at the first of them.
+        y: Vec<f64>,
+        /// What went wrong.
+        failure: Failure,
+    },
     /// The evaluator gave up.
     #[error(transparent)]
     Evaluator(#[from] EvaluatorError),

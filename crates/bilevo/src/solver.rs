@@ -73,6 +73,12 @@ impl<'a> Solver<'a> {
         self
     }
 
+    /// How sure to be before the run ends by itself: `quick`, `normal`, `thorough` or `budget` (the default
+    /// method only).
+    pub fn effort(self, effort: impl ToString) -> Self {
+        self.set("jq.effort", effort)
+    }
+
     /// Upper evaluations at most; the generation in progress is finished.
     pub fn max_upper_evals(self, count: u64) -> Self {
         self.set("stop.max_upper_evals", count)

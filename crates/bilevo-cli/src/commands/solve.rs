@@ -277,7 +277,7 @@ fn watch(args: &Args, ready: &mut Ready<'_>) -> anyhow::Result<Exit> {
         Some(path) => Some(TraceWriter::open(path, generations)?),
         None => None,
     };
-    let mut progress = Progress::new(ready.run.engine());
+    let mut progress = Progress::new(ready.run.engine(), ready.options.time_limit);
     let mut observers: Vec<&mut dyn Observer> = vec![&mut progress];
     observers.extend(trace.as_mut().map(|t| t as &mut dyn Observer));
     observers.extend(plot.as_mut().map(|p| p as &mut dyn Observer));

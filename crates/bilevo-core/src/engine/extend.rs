@@ -37,7 +37,7 @@ impl Engine {
         self.watch.set_budgets(&config.stop, &sizes.budget);
         (self.config, self.sizes) = (config, sizes);
         let ended_by_budget = matches!(self.stop, Some(StopReason::UpperBudget | StopReason::LowerBudget));
-        if ended_by_budget && !self.watch.budget_is_spent(&self.budgeted()) {
+        if ended_by_budget && self.watch.spent(&self.budgeted()).is_none() {
             // Whatever else ended it in the same generation ends it still; what the scheme thinks of
             // that is seen after one more.
             let flat = self.watch.stands_still(self.config.stop.flat_tolerance);

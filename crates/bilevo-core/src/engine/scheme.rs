@@ -87,7 +87,7 @@ impl RunView<'_> {
 pub struct Outlook {
     /// The best solution of the generation, as it was found: a second finalist beside the elite.
     pub best: Option<Solved>,
-    /// Whether every upper evaluation failed.
+    /// Whether F could be evaluated at none of the decisions taken up.
     pub all_failed: bool,
     /// A reason of its own to stop.
     pub stop: Option<StopReason>,
@@ -115,6 +115,10 @@ pub trait Scheme {
 
     /// Ends a generation: learns from it.
     fn close(&mut self, run: &mut RunView<'_>) -> Outlook;
+
+    /// Begins anew from `start`, a point (x, y) that can be evaluated, because everything tried lately
+    /// failed. What was learnt stays; a generation that was open is given up.
+    fn restart(&mut self, setup: SchemeSetup<'_>, start: &[f64]);
 
     /// Whether the open batch belongs to a refinement (counted apart).
     fn is_refining(&self) -> bool {

@@ -96,7 +96,7 @@ impl JointQuadratic {
         self.restart_at(run, Origin::Anywhere, 0.0);
     }
 
-    fn begin_descent(&mut self) {
+    pub(super) fn begin_descent(&mut self) {
         self.descents += 1;
         self.descending = true;
         self.finished = false;
@@ -118,6 +118,10 @@ impl JointQuadratic {
 
     /// A population.
     pub(super) fn restart_at(&mut self, run: &RunView<'_>, origin: Origin<'_>, accuracy: f64) {
+        self.populate(run.spec, run.streams, origin, accuracy);
+    }
+
+    pub(super) fn populate(&mut self, spec: &ProblemSpec, streams: Streams, origin: Origin<'_>, accuracy: f64) {
         // Where a population did not end the run, a larger one may.
         let before = if self.ties.is_leaning() { 0 } else { self.restarts - self.ties.populations() };
         let size = self.size as f64 * (1.0 + self.config.jq.growth * before as f64).min(LARGEST);
@@ -126,10 +130,10 @@ impl JointQuadratic {
         self.finished = false;
         self.hopes.borders = 0;
         self.population = Population::new(&Start {
-            spec: run.spec,
+            spec,
             config: &self.config,
             size: libm::round(size) as usize,
-            streams: run.streams,
+            streams,
             restart: self.restarts,
             generation: self.population.generation() + 1,
             origin,

@@ -1,12 +1,14 @@
 //! The method as a citizen of the engine.
 
+use super::descent::Descent;
 use super::follower::FEASIBLE;
+use super::population::Origin;
 use super::searches::answer;
 use super::solution::Solution;
 use super::{JointQuadratic, Phase, world};
 use crate::batch::{Answers, Batch};
 use crate::candidate::Solved;
-use crate::engine::{Outlook, Readings, RunView, Scheme};
+use crate::engine::{Outlook, Readings, RunView, Scheme, SchemeSetup};
 use crate::problem::Level;
 use crate::record::{StopReason, Verification};
 
@@ -60,6 +62,19 @@ impl Scheme for JointQuadratic {
             best: latest.map(Solution::as_solved),
             all_failed: matches!(self.phase, Phase::Search) && self.population.fruitless,
             stop: matches!(self.phase, Phase::Finished).then_some(StopReason::Agreed),
+        }
+    }
+
+    /// A descent from there, or where there are none a population.
+    fn restart(&mut self, setup: SchemeSetup<'_>, start: &[f64]) {
+        self.wanted.clear();
+        self.judged = false;
+        self.population.incumbent = None;
+        if self.descent_budget > 0 {
+            self.begin_descent();
+            self.phase = Phase::Descend(Box::new(Descent::new(setup.spec, start, self.descent_budget)));
+        } else {
+            self.populate(setup.spec, setup.streams, Origin::Near(start, 1.0), 0.0);
         }
     }
 

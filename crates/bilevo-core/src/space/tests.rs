@@ -137,6 +137,10 @@ fn what_cannot_be_searched_is_refused_by_name() {
     assert!(refused(Space::new().whole("n", 0.0, 1e17)).contains("beyond 2^53"));
     assert!(refused(one(0.0, 1.0).real("price", 0.0, 1.0)).contains("two variables are called `price`"));
     assert!(refused(Space::from(vec![(0.0, 1.0), (2.0, 1.0)])).contains("variable 1 has the box"));
+    for (low, high) in [(0.0, 5e-324), (1.0, 1.0 + f64::EPSILON), (0.0, 1e-310)] {
+        assert!(refused(one(low, high)).contains("`price` has a box that holds hardly any numbers"));
+    }
+    assert!(one(1e6, 1e6 + 1e-6).check().is_ok() && one(0.0, 1e-200).check().is_ok());
     assert!(one(2.0, 2.0).check().is_ok(), "a fixed variable");
     let plain = || Space::from(vec![(0.0, 1.0); 2]);
     assert_eq!(plain().with_whole([2]), Err(SpaceError::NoSuchVariable { index: 2, dim: 2 }));

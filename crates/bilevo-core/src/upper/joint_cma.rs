@@ -73,11 +73,11 @@ impl JointCma {
     pub(super) const FACTS: UpperFacts =
         UpperFacts { sampling: "Sample candidates (x, y) from the upper CMA-ES over both levels' variables.", update };
 
-    /// Starts at a uniform point of the box with a step of `initial_step` median box widths.
+    /// Starts at a given or a uniform point of the box with a step of `initial_step` median box widths.
     pub fn new(setup: UpperSetup<'_>) -> Self {
-        let UpperSetup { spec, config, population, start } = setup;
+        let UpperSetup { spec, config, population, mean, start } = setup;
         let space = spec.upper.space.chain(&spec.lower.space);
-        let mean = space.draw(start);
+        let mean = mean.map_or_else(|| space.draw(start), <[f64]>::to_vec);
         let mut widths: Vec<f64> = space.iter().map(|v| v.width()).collect();
         widths.sort_by(f64::total_cmp);
         let middle = widths.len() / 2;
@@ -178,7 +178,7 @@ mod tests {
         let mut config = Config::default();
         config.joint_cma.recall = recall;
         config.allocator.kind = allocator;
-        JointCma::new(UpperSetup { spec: &spec, config: &config, population: 8, start: &mut stream(0) })
+        JointCma::new(UpperSetup { spec: &spec, config: &config, population: 8, mean: None, start: &mut stream(0) })
     }
 
     fn stream(index: u64) -> Stream {

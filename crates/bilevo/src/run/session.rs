@@ -4,7 +4,7 @@ use super::{Run, RunError, RunOptions, guarded};
 use crate::checkpoint::Slot;
 use crate::evaluate::{Evaluator, TimeLimits};
 use crate::observe::{Event, Observer, PROGRESS_EVALS, PROGRESS_TIME};
-use crate::policy::{AfterFailure, FailurePolicy, evaluate_whole, retry};
+use crate::policy::{AfterFailure, FailurePolicy, Mistakes, evaluate_whole, retry};
 use crate::result::{RunResult, Status};
 use bilevo_core::batch::{Batch, Replies};
 use bilevo_core::engine::Ask;
@@ -20,6 +20,7 @@ pub(super) struct Session<'a, 'o> {
     slot: Option<Slot>,
     observers: &'a mut [&'o mut dyn Observer],
     replies: Replies,
+    mistakes: Mistakes,
     started: Instant,
     seconds_before: f64,
     limits: TimeLimits,
@@ -48,6 +49,7 @@ impl<'a, 'o> Session<'a, 'o> {
             slot,
             observers,
             replies: Replies::default(),
+            mistakes: Mistakes::default(),
             started: now,
             saved: now,
             batches_since_save: 0,
@@ -68,6 +70,7 @@ impl<'a, 'o> Session<'a, 'o> {
                 guarded(|| self.run.engine.train())?;
                 self.run.times.training_seconds += start.elapsed().as_secs_f64();
             }
+            let scouting = self.run.engine.is_scouting();
             match guarded(|| self.run.engine.ask())? {
                 Ask::Finished(reason) => return Ok(Status::Finished(reason)),
                 Ask::Evaluate(batch) => {
@@ -77,6 +80,9 @@ impl<'a, 'o> Session<'a, 'o> {
                         Ok(stop) => self.broken_off |= stop,
                         Err(RunError::Evaluator(error)) if error.is_out_of_time => return Ok(Status::TimeLimit),
                         Err(error) => return Err(error),
+                    }
+                    if scouting {
+                        self.mistakes.note(batch, &self.replies)?;
                     }
                 }
             }

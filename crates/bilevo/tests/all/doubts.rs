@@ -1,6 +1,5 @@
 //! An answer is good, or the result says what is not.
 
-use bilevo::testing::{Faulty, Inject};
 use bilevo::{AuditOptions, Functions, RunResult, Solver, Status, StopReason, Verdict};
 
 /// F = x² + (y - 1)², f = (y - x)²: the optimum is x = y = 1/2.
@@ -92,23 +91,6 @@ fn an_answer_that_fails_its_audit_is_not_good() {
         }
     }
     assert!(found > 0, "the test's own problem is too easy");
-}
-
-#[test]
-fn where_everything_fails_the_result_says_so() {
-    for method in ["auto", "bl-cma-es"] {
-        for (fault, words) in [("nan:1", "failed"), ("panic:1", "failed")] {
-            let problem = Faulty::new(parabola_boxed(), vec![fault.parse::<Inject>().unwrap()]);
-            let result = Solver::new(&problem).method(method).seed(1).run().unwrap();
-            assert_eq!(result.stop, Status::Finished(StopReason::AllFailed), "{method} {fault}");
-            warned(&result, words);
-            assert!(!result.warnings[0].contains("first generation"), "{:?}", result.warnings);
-        }
-    }
-}
-
-fn parabola_boxed() -> bilevo::problems::BoxedProblem {
-    Box::new(parabola())
 }
 
 #[test]

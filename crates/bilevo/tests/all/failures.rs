@@ -3,8 +3,8 @@
 use crate::common::{run_of, smd, timeless};
 use bilevo::testing::{Faulty, Inject};
 use bilevo::{
-    AfterFailure, Evaluator, Event, FailureKind, FailurePolicy, Observer, Run, RunError, RunOptions, Saving, Serial,
-    Status, Threads, checkpoint,
+    AfterFailure, BilevelProblem, Evaluator, Event, Failure, FailureKind, FailurePolicy, Level, LevelSpec, Observer,
+    ProblemSpec, Run, RunError, RunOptions, Saving, Serial, Solver, Status, StopReason, Threads, checkpoint,
 };
 use std::ops::ControlFlow;
 
@@ -49,13 +49,106 @@ fn every_kind_of_failure_is_counted_and_survived() {
 }
 
 #[test]
-fn a_problem_that_always_fails_ends_the_run() {
-    let problem = faulty("panic:1");
-    let mut run = run_of(&smd(1), "bl-cma-es", 5);
-    let result = run.go(&mut Serial::new(&problem), &RunOptions::default(), &mut []).unwrap();
-    assert!(matches!(result.stop, Status::Finished(_)));
-    let counts = result.evaluations;
-    assert_eq!(counts.failed_upper + counts.failed_lower, counts.total());
+fn a_function_that_is_finite_nowhere_ends_the_run_after_a_look_all_over_the_box() {
+    for method in ["auto", "bl-cma-es"] {
+        let problem = faulty("nan:1");
+        let result = Solver::new(&problem).method(method).seed(5).run().unwrap();
+        assert_eq!(result.stop, Status::Finished(StopReason::AllFailed), "{method}");
+        let counts = result.evaluations;
+        assert_eq!((counts.upper, counts.failed_lower), (0, counts.lower), "{method}");
+        // A tenth of the upper evaluations that the method may spend.
+        let budget = if method == "auto" { 10_000 } else { 2500 };
+        assert!((budget / 10..budget / 10 + 100).contains(&counts.lower), "{method}: {counts:?}");
+        assert_eq!((result.success, result.x), (false, None));
+        assert!(result.warnings[0].contains("evaluations of f failed"), "{:?}", result.warnings);
+    }
+}
+
+#[test]
+fn a_mistake_in_a_function_is_told_at_once() {
+    for (fault, words) in
+        [("panic:1", "injected panic"), ("error:1", "injected error"), ("shape:1", "1 constraint values")]
+    {
+        let problem = faulty(fault);
+        let mut count = Failures::default();
+        let error = Solver::new(&problem).seed(5).observer(&mut count).run().unwrap_err();
+        let RunError::Mistake { level, points, .. } = &error else { panic!("{error}") };
+        assert_eq!((*level, *points), (Level::Lower, 20));
+        assert!(count.0.len() < 40, "{}", count.0.len());
+        let message = error.to_string();
+        assert!(message.contains(words) && message.contains("x = [") && message.contains("hint:"), "{message}");
+    }
+    // The leader's function alone.
+    let level = || LevelSpec::new(vec![(0.0, 1.0)].into());
+    let problem =
+        Partial { spec: ProblemSpec::new("half", level(), level()), fails: |level, _, _| level == Level::Upper };
+    let error = Solver::new(&problem).method("tlea-de").seed(1).run().unwrap_err();
+    assert!(matches!(error, RunError::Mistake { level: Level::Upper, points: 20, .. }), "{error}");
+}
+
+/// F = (x - 0.7)² + (y - x)², f = (y - x / 2)², where `fails` does not say that an evaluation does. The
+/// optimum without failures is x = 0.56, F = 0.098.
+struct Partial {
+    spec: ProblemSpec,
+    fails: fn(Level, f64, f64) -> bool,
+}
+
+impl Partial {
+    fn new(fails: fn(Level, f64, f64) -> bool) -> Self {
+        let level = || LevelSpec::new(vec![(0.0, 1.0)].into());
+        Partial { spec: ProblemSpec::new("partial", level(), level()), fails }
+    }
+}
+
+impl BilevelProblem for Partial {
+    fn spec(&self) -> &ProblemSpec {
+        &self.spec
+    }
+
+    fn evaluate(&self, level: Level, x: &[f64], y: &[f64], _: &mut Vec<f64>) -> Result<f64, Failure> {
+        let (x, y) = (x[0], y[0]);
+        match level {
+            level if (self.fails)(level, x, y) => Err("no value here".into()),
+            Level::Upper => Ok((x - 0.7).powi(2) + (y - x).powi(2)),
+            Level::Lower => Ok((y - 0.5 * x).powi(2)),
+        }
+    }
+}
+
+/// Runs that end at F = `best`, of `seeds`.
+fn right(problem: &Partial, method: &str, seeds: u64, best: f64, tolerance: f64) -> u64 {
+    let is_right = |seed: &u64| {
+        let result = Solver::new(problem).method(method).seed(*seed).run().unwrap();
+        assert_ne!(result.stop, Status::Finished(StopReason::AllFailed), "{method} {seed}");
+        result.upper_value.is_some_and(|value| (value - best).abs() <= tolerance)
+    };
+    (1..=seeds).filter(is_right).count() as u64
+}
+
+#[test]
+fn a_leader_that_fails_in_part_of_its_box_is_solved() {
+    // The best decision is where F begins to work: x = 0.6, y = 0.3.
+    let problem = Partial::new(|level, x, _| level == Level::Upper && x < 0.6);
+    assert!(right(&problem, "auto", 8, 0.1, 1e-3) >= 7);
+    for method in ["bl-cma-es", "cr-tlea-cma-es"] {
+        assert!(right(&problem, method, 4, 0.1, 1e-2) >= 3, "{method}");
+    }
+}
+
+#[test]
+fn functions_that_fail_for_half_of_the_answers_are_solved() {
+    let problem = Partial::new(|_, _, y| y > 0.5);
+    for (method, tolerance) in [("auto", 1e-3), ("bl-cma-es", 1e-2), ("tlea-de", 1e-2)] {
+        assert!(right(&problem, method, 4, 0.098, tolerance) >= 3, "{method}");
+    }
+}
+
+#[test]
+fn functions_that_fail_in_two_thirds_of_the_box_are_solved() {
+    let problem = Partial::new(|_, x, y| x < 0.4 || !(0.2..=0.75).contains(&y));
+    for (method, tolerance) in [("auto", 1e-3), ("bl-cma-es", 1e-2)] {
+        assert!(right(&problem, method, 4, 0.098, tolerance) >= 3, "{method}");
+    }
 }
 
 #[test]

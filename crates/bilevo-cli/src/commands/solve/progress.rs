@@ -1,8 +1,8 @@
 //! What is said on stderr while a run goes on: a live line on a terminal, elsewhere a line every few
 //! seconds.
 
-use crate::output::{digits, grouped, say, vector, warn};
-use bilevo::{Engine, Event, Level, Observer};
+use crate::output::{digits, grouped, point, say, warn};
+use bilevo::{Engine, Event, Level, Names, Observer};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -10,34 +10,46 @@ use std::time::{Duration, Instant};
 /// Time between two lines where there is no terminal.
 const EVERY: Duration = Duration::from_secs(5);
 
-/// Shows the share of the upper evaluations that is used, evaluations at both levels, best F, step
-/// size, skipped searches, and the time left if all upper evaluations are used.
+/// Shows evaluations at both levels, best F, step size, and skipped searches. If the run was given a limit,
+/// also how much of it is used and the time left until then; how long a run takes that ends by itself,
+/// nobody knows.
 pub(super) struct Progress {
     bar: ProgressBar,
-    budget: u64,
-    upper: u64,
-    lower: u64,
+    limits: Limits,
+    used: Used,
     skipped: u64,
     best: String,
     pace: Pace,
     said: Instant,
     /// Whether a failed evaluation was told; all are counted in the result.
     told_failure: bool,
+    names: Option<Names>,
 }
 
 impl Progress {
-    /// For a run of `engine`.
-    pub(super) fn new(engine: &Engine) -> Self {
-        let budget = engine.sizes().budget.upper_evals;
-        let bar = ProgressBar::with_draw_target(Some(budget), ProgressDrawTarget::stderr_with_hz(10));
-        if let Ok(style) = ProgressStyle::with_template("{bar:12} {percent:>3}% {wide_msg}") {
+    /// For a run of `engine` that may take so much time.
+    pub(super) fn new(engine: &Engine, time: Option<Duration>) -> Self {
+        let stop = &engine.config().stop;
+        let limits = Limits { upper: stop.max_upper_evals, lower: stop.max_lower_evals, time };
+        let bar = ProgressBar::with_draw_target(Some(PARTS), ProgressDrawTarget::stderr_with_hz(10));
+        let template = if limits.are_none() { "{spinner} {wide_msg}" } else { "{bar:12} {percent:>3}% {wide_msg}" };
+        if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
         let now = Instant::now();
         let evaluations = engine.summary().evaluations;
-        let (upper, lower) = (evaluations.upper, evaluations.lower);
-        let pace = Pace { started: now, at_start: upper };
-        Progress { bar, budget, upper, lower, skipped: 0, best: "F –".into(), pace, said: now, told_failure: false }
+        let used = Used { upper: evaluations.upper, lower: evaluations.lower, seconds: 0.0 };
+        Progress {
+            bar,
+            pace: Pace { started: now, at_start: limits.share(&used).unwrap_or(0.0) },
+            limits,
+            used,
+            skipped: 0,
+            best: "F –".into(),
+            said: now,
+            told_failure: false,
+            names: Names::of(engine.spec()),
+        }
     }
 
     /// Takes the line away.
@@ -46,16 +58,23 @@ impl Progress {
     }
 
     fn words(&self, now: Instant) -> String {
-        let (upper, lower, skipped) = (grouped(self.upper), grouped(self.lower), grouped(self.skipped));
-        let left = self.pace.left(now, self.upper, self.budget);
+        let (upper, lower) = (grouped(self.used.upper), grouped(self.used.lower));
+        let skipped = match self.skipped {
+            0 => String::new(),
+            skipped => format!(" · {} skipped", grouped(skipped)),
+        };
+        let left = self.limits.share(&self.used).and_then(|share| self.pace.left(now, share));
         let left = left.map(|left| format!(" · at most {} left", HumanDuration(left))).unwrap_or_default();
-        format!("{upper} + {lower} evals · {} · {skipped} skipped{left}", self.best)
+        format!("{upper} + {lower} evals · {}{skipped}{left}", self.best)
     }
 
     fn show(&mut self) {
         let now = Instant::now();
         if !self.bar.is_hidden() {
-            self.bar.set_position(self.upper);
+            match self.limits.share(&self.used) {
+                Some(share) => self.bar.set_position((share * PARTS as f64) as u64),
+                None => self.bar.tick(),
+            }
             self.bar.set_message(self.words(now));
         } else if now - self.said >= EVERY {
             self.said = now;
@@ -64,18 +83,51 @@ impl Progress {
     }
 }
 
-/// How fast upper evaluations are used.
+/// Parts of a full bar.
+const PARTS: u64 = 1000;
+
+/// What the run was given.
+struct Limits {
+    upper: Option<u64>,
+    lower: Option<u64>,
+    time: Option<Duration>,
+}
+
+/// What it has used of that, earlier sessions included.
+struct Used {
+    upper: u64,
+    lower: u64,
+    seconds: f64,
+}
+
+impl Limits {
+    fn are_none(&self) -> bool {
+        self.upper.is_none() && self.lower.is_none() && self.time.is_none()
+    }
+
+    /// The largest share of a limit that is used; none if there is no limit.
+    fn share(&self, used: &Used) -> Option<f64> {
+        let shares = [
+            self.upper.map(|limit| used.upper as f64 / limit as f64),
+            self.lower.map(|limit| used.lower as f64 / limit as f64),
+            self.time.map(|limit| used.seconds / limit.as_secs_f64()),
+        ];
+        shares.into_iter().flatten().map(|share| if share.is_nan() { 1.0 } else { share.min(1.0) }).reduce(f64::max)
+    }
+}
+
+/// How fast the limit is used.
 struct Pace {
     started: Instant,
-    at_start: u64,
+    at_start: f64,
 }
 
 impl Pace {
-    /// Time left at this pace; unknown before the first upper evaluations.
-    fn left(&self, now: Instant, used: u64, budget: u64) -> Option<Duration> {
-        let done = used.checked_sub(self.at_start).filter(|done| *done > 0)?;
-        let rest = budget.saturating_sub(used) as f64 / done as f64;
-        Duration::try_from_secs_f64((now - self.started).as_secs_f64() * rest).ok()
+    /// Time left at this pace; unknown before anything was used.
+    fn left(&self, now: Instant, share: f64) -> Option<Duration> {
+        let done = share - self.at_start;
+        let left = (now - self.started).as_secs_f64() * (1.0 - share) / done;
+        Duration::try_from_secs_f64(left).ok().filter(|_| done > 0.0)
     }
 }
 
@@ -83,16 +135,26 @@ impl Observer for Progress {
     fn on(&mut self, event: &Event<'_>) -> ControlFlow<()> {
         match event {
             Event::BatchDone { level, points } => match level {
-                Level::Upper => self.upper += *points as u64,
-                Level::Lower => self.lower += *points as u64,
+                Level::Upper => self.used.upper += *points as u64,
+                Level::Lower => self.used.lower += *points as u64,
             },
-            Event::GenerationDone { record, .. } => {
+            Event::GenerationDone { record, times, .. } => {
+                self.used.seconds = times.seconds;
                 self.skipped = record.lower_searches.skipped;
                 self.best = format!("F {} · step {}", digits(record.upper_value, 3), digits(record.step_size, 3));
             }
+            Event::Progress { engine, times } => {
+                self.used.seconds = times.seconds;
+                if let Some(solution) = engine.summary().solution {
+                    self.best = format!("F {}", digits(solution.upper_value, 3));
+                }
+            }
             Event::EvaluationFailed { level, x, y, failure, .. } if !self.told_failure => {
                 self.told_failure = true;
-                let at = format!("x = {}, y = {}", vector(x), vector(y));
+                let at = match &self.names {
+                    Some(names) => format!("{}, {}", point(Some(&names.x), x), point(Some(&names.y), y)),
+                    None => format!("x = {}, y = {}", point(None, x), point(None, y)),
+                };
                 let words = format!("the first failed evaluation, at the {level} level: {failure}\n  at {at}");
                 self.bar.suspend(|| warn(words));
             }
@@ -110,13 +172,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_left_is_unknown_before_the_first_upper_evaluations() {
+    fn the_time_left_is_known_if_a_limit_is_and_something_of_it_was_used() {
+        let none = Limits { upper: None, lower: None, time: None };
+        let both = Limits { upper: Some(200), lower: None, time: Some(Duration::from_secs(40)) };
+        let used = |upper, seconds| Used { upper, lower: 7, seconds };
+        assert_eq!(none.share(&used(100, 10.0)), None);
+        assert_eq!(both.share(&used(100, 10.0)), Some(0.5));
+        assert_eq!(both.share(&used(100, 30.0)), Some(0.75), "whatever ends the run first");
+        assert_eq!(both.share(&used(900, 0.0)), Some(1.0));
         let started = Instant::now();
-        let pace = Pace { started, at_start: 100 };
-        let at = |seconds, used| pace.left(started + Duration::from_secs(seconds), used, 300);
-        assert_eq!(at(10, 100), None);
-        assert_eq!(at(10, 200), Some(Duration::from_secs(10)));
-        assert_eq!(at(10, 300), Some(Duration::ZERO));
-        assert_eq!(at(10, 310), Some(Duration::ZERO));
+        let pace = Pace { started, at_start: 0.25 };
+        let at = |seconds, share| pace.left(started + Duration::from_secs(seconds), share);
+        assert_eq!(at(10, 0.25), None);
+        assert_eq!(at(10, 0.5), Some(Duration::from_secs(20)));
+        assert_eq!(at(10, 1.0), Some(Duration::ZERO));
     }
 }

@@ -1,6 +1,6 @@
 //! The result of a run for people.
 
-use crate::output::{GOOD, PLAIN, WARN, best_known, counted, grouped, short, vector};
+use crate::output::{GOOD, PLAIN, WARN, best_known, counted, grouped, point, short};
 use crate::table::{heading, line};
 use bilevo::{Engine, RunId, RunResult, Status, StopReason};
 use std::io::Write;
@@ -73,8 +73,9 @@ fn solution(out: &mut impl Write, engine: &Engine, result: &RunResult) -> anyhow
     let lower = off(accuracy.and_then(|a| a.lower), known.and_then(|k| k.lower));
     line(out, "F", format_args!("{}{upper}", short(upper_value)))?;
     line(out, "f", format_args!("{}{lower}", short(lower_value)))?;
-    line(out, "x", vector(x))?;
-    line(out, "y", vector(y))?;
+    let names = result.names.as_ref();
+    line(out, "x", point(names.map(|names| &names.x[..]), x))?;
+    line(out, "y", point(names.map(|names| &names.y[..]), y))?;
     let (upper, lower) = (number(result.upper_violation), number(result.lower_violation));
     let style = if upper > 0.0 || lower > 0.0 { WARN } else { PLAIN };
     line(out, "violation", format_args!("{style}{} upper, {} lower{style:#}", short(upper), short(lower)))?;
