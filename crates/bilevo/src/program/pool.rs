@@ -182,7 +182,7 @@ fn settle(done: Done, queue: &mut VecDeque<Vec<usize>>, answers: &mut [Option<Re
     done.points
 }
 
-/// Failures in a row after the latest answers.
+/// Breakdowns in a row after the latest answers. A program that says that it has no value is sound.
 ///
 /// # Errors
 /// There are too many.
@@ -198,10 +198,11 @@ fn count_failures(
             Ok(answer) => check_reply(&spec.problem, batch.level(), answer.value, &answer.constraints).map(drop),
             Err(failure) => Err(failure.clone()),
         };
-        in_a_row = if checked.is_ok() { 0 } else { in_a_row + 1 };
+        let says_so = |failure: &Failure| matches!(failure.kind, FailureKind::Error | FailureKind::NotFinite);
+        in_a_row = if checked.as_ref().err().is_none_or(says_so) { 0 } else { in_a_row + 1 };
         if let (Err(failure), true) = (checked, in_a_row >= spec.max_failures) {
             return Err(EvaluatorError::new(format!(
-                "{in_a_row} evaluations of `{}` failed one after the other, the last one with: {failure}\nhint: mend the program, or raise `max_failures` in the problem file",
+                "{in_a_row} evaluations of `{}` broke down one after the other, the last one with: {failure}\nhint: mend the program, or raise `max_failures` in the problem file",
                 spec.problem.name
             )));
         }

@@ -103,3 +103,15 @@ fn with_an_objective_the_answer_is_a_start_that_refinement_improves() {
     let result = Solver::new(&outside).method("bl-cma-es").seed(1).run().unwrap();
     assert_eq!(result.stop, Status::Finished(bilevo::StopReason::AllFailed));
 }
+
+#[test]
+fn an_oracle_that_answers_in_a_small_part_of_the_box_is_asked_all_over_it() {
+    let trips = |x: &[f64]| {
+        if (3.5..5.0).contains(&x[0]) { Ok(OracleAnswer::new([8.0 - x[0]])) } else { Err("no flow".into()) }
+    };
+    let problem = Functions::with_follower("toll", vec![(0.0, 20.0)], |x, a| -x[0] * a.y[0], trips);
+    for seed in 1..=5 {
+        let result = Solver::new(&problem).method("bl-cma-es").seed(seed).run().unwrap();
+        assert!(result.x.as_ref().is_some_and(|x| (x[0] - 4.0).abs() < 1e-2), "{seed}: {:?}", result.x);
+    }
+}

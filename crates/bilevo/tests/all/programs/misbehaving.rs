@@ -164,6 +164,10 @@ fn too_many_failures_in_a_row_end_the_run() {
     assert!(ask(&mut program, &[1.0, 2.0]).is_ok());
     let error = ask(&mut program, &[1.0, 1.0, 1.0, 2.0]).unwrap_err().to_string();
     assert!(error.contains("3 evaluations of `plant`") && error.contains("max_failures"), "{error}");
+    // A program that says that it has no value has not broken down.
+    let mut spec = answering(r#"echo "{\"id\":$id,\"error\":\"diverged\"}""#);
+    spec.max_failures = 3;
+    assert!(ask(&mut Program::new(spec, 1).unwrap(), &[1.0; 10]).is_ok_and(|replies| replies.failures().len() == 10));
     // Whoever goes on regardless gets answers to the right questions.
     assert_eq!(values(&ask(&mut program, &[2.0]).unwrap()), [Some(2.0)]);
 }
