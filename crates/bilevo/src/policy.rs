@@ -1,10 +1,11 @@
 //! What happens to an evaluation that failed: try again, then count it as worst or stop the run.
 
 use crate::evaluate::Evaluator;
+use crate::result::Names;
 use crate::run::RunError;
 use bilevo_core::batch::{Batch, Replies};
 use bilevo_core::engine::TellError;
-use bilevo_core::problem::{Failure, FailureKind, Level};
+use bilevo_core::problem::{Failure, FailureKind, Level, ProblemSpec};
 
 /// What a run does about failed evaluations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,7 +53,7 @@ impl Mistakes {
     ///
     /// # Errors
     /// All of many failed in the same way.
-    pub(crate) fn note(&mut self, batch: &Batch, replies: &Replies) -> Result<(), RunError> {
+    pub(crate) fn note(&mut self, spec: &ProblemSpec, batch: &Batch, replies: &Replies) -> Result<(), RunError> {
         let level = batch.level();
         let seen = if level == Level::Upper { &mut self.upper } else { &mut self.lower };
         seen.differ |= replies.failures().len() < batch.len();
@@ -65,7 +66,8 @@ impl Mistakes {
         match &seen.first {
             Some((x, y, failure)) if seen.points >= SAME_FAILURES && !seen.differ => {
                 let (x, y, failure) = (x.clone(), y.clone(), failure.clone());
-                Err(RunError::Mistake { level, points: seen.points, x, y, failure })
+                let names = Names::of(spec).map(Box::new);
+                Err(RunError::Mistake { level, points: seen.points, x, y, names, failure })
             }
             _ => Ok(()),
         }

@@ -14,7 +14,7 @@ use crate::id::RunId;
 use crate::observe::Observer;
 use crate::panics;
 use crate::policy::FailurePolicy;
-use crate::result::{RunResult, Status, Times};
+use crate::result::{Names, RunResult, Status, Times};
 use bilevo_core::config::ConfigError;
 use bilevo_core::engine::{Engine, TellError};
 use bilevo_core::problem::{Failure, Level};
@@ -92,7 +92,8 @@ pub enum RunError {
     Config(#[from] ConfigError),
     /// An evaluation failed and the policy is to stop.
     #[error(
-        "{level} evaluation {id} failed: {failure}\n  x = {x:?}\n  y = {y:?}\nhint: mend the problem and resume, or let failed evaluations count as worst"
+        "{level} evaluation {id} failed: {failure}{}\nhint: mend the problem and resume, or let failed evaluations count as worst",
+        place(.names.as_deref(), .x, .y)
     )]
     Evaluation {
         /// Its level.
@@ -103,12 +104,15 @@ pub enum RunError {
         x: Vec<f64>,
         /// The follower's answer.
         y: Vec<f64>,
+        /// The names of both, if they have any.
+        names: Option<Box<Names>>,
         /// What went wrong.
         failure: Failure,
     },
     /// A function fails everywhere in the same way.
     #[error(
-        "every {level} evaluation failed in the same way, at all of {points} points spread over the box: {failure}\n  for example at\n  x = {x:?}\n  y = {y:?}\nhint: this looks like a mistake in the function; if it works in a small part of the box only, let it return NaN elsewhere"
+        "every {level} evaluation failed in the same way, at all of {points} points spread over the box: {failure}\n  the first of them:{}\nhint: this looks like a mistake in the function; if it works in a small part of the box only, let it return NaN elsewhere",
+        place(.names.as_deref(), .x, .y)
     )]
     Mistake {
         /// Its level.
@@ -119,6 +123,8 @@ pub enum RunError {
         x: Vec<f64>,
         /// The follower's answer at the first of them.
         y: Vec<f64>,
+        /// The names of both, if they have any.
+        names: Option<Box<Names>>,
         /// What went wrong.
         failure: Failure,
     },
@@ -139,6 +145,13 @@ pub enum RunError {
     /// There is no place to save to.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
+}
+
+/// A point, on lines of its own.
+fn place(names: Option<&Names>, x: &[f64], y: &[f64]) -> String {
+    let Some(names) = names else { return format!("\n  x = {x:?}\n  y = {y:?}") };
+    let pairs = names.x.iter().zip(x).chain(names.y.iter().zip(y));
+    pairs.map(|(name, value)| format!("\n  {name} = {value:?}")).collect()
 }
 
 fn same_name(expected: &str, got: &str) -> &'static str {

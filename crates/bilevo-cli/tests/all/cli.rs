@@ -87,6 +87,25 @@ fn accuracy_is_null_when_the_optimum_is_unknown() {
 }
 
 #[test]
+fn an_infeasible_problem_is_called_so_and_is_exit_code_one() {
+    let output = bilevo(&["solve", "bolib/jointc1", "--seed", "1", "--audit"]);
+    assert_eq!(code(&output), 1);
+    let words = "no decision was found at which the follower's answer meets the leader's constraints; the smallest violation was 2.0";
+    assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    assert!(!stdout(&output).contains("searches 0 run"), "{}", stdout(&output));
+}
+
+#[test]
+fn what_went_well_is_not_painted_as_a_warning() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bilevo"));
+    let output = command.args(["solve", "smd1", "--seed", "1", "--target", "off", "--effort", "quick"]);
+    let output = output.env("CLICOLOR_FORCE", "1").output().unwrap();
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let end = stdout(&output).lines().find(|line| line.contains("restarts agree") && line.contains("end")).unwrap();
+    assert!(end.contains("\u{1b}[32m") && !end.contains("\u{1b}[33m"), "{end:?}");
+}
+
+#[test]
 fn the_text_is_plain_when_nobody_looks_and_has_no_words_on_stderr() {
     let output = bilevo(&["solve", "smd1", "--seed", "3"]);
     assert_eq!((code(&output), stderr(&output)), (0, ""));

@@ -154,6 +154,9 @@ fn a_problem_file_is_a_problem() {
     let result = json(&done(folder.path(), &solve));
     assert_eq!((&result["problem"], &result["accuracy"]), (&"toll".into(), &Value::Null));
     assert!((result["F"].as_f64().unwrap() - 3.975_f64.powi(2)).abs() < 0.1, "{result}");
+    assert_eq!((&result["names"]["x"][0], &result["names"]["y"][0]), (&"t".into(), &"trips".into()));
+    let text = done(folder.path(), &solve[..6]);
+    assert!(stdout(&text).contains("t = 3.9") && stdout(&text).contains("trips = 3.9"), "{}", stdout(&text));
     let eval = ["eval", "toll.toml", "--x", "11", "--y", "3"];
     let point = done(folder.path(), &eval);
     assert!(stdout(&point).contains("33") && stdout(&point).contains("t = 11 lies outside [0, 10]"));

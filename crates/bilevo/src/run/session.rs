@@ -5,7 +5,7 @@ use crate::checkpoint::Slot;
 use crate::evaluate::{Evaluator, TimeLimits};
 use crate::observe::{Event, Observer, PROGRESS_EVALS, PROGRESS_TIME};
 use crate::policy::{AfterFailure, FailurePolicy, Mistakes, evaluate_whole, retry};
-use crate::result::{RunResult, Status};
+use crate::result::{Names, RunResult, Status};
 use bilevo_core::batch::{Batch, Replies};
 use bilevo_core::engine::Ask;
 use bilevo_core::record::GenerationRecord;
@@ -82,7 +82,7 @@ impl<'a, 'o> Session<'a, 'o> {
                         Err(error) => return Err(error),
                     }
                     if scouting {
-                        self.mistakes.note(batch, &self.replies)?;
+                        self.mistakes.note(evaluator.spec(), batch, &self.replies)?;
                     }
                 }
             }
@@ -168,7 +168,8 @@ fn evaluate(
         let (id, x, y) = (batch.id(*index), batch.x(*index), batch.y(*index));
         stop |= notify(observers, &Event::EvaluationFailed { level, id, x, y, failure });
         if policy.then == AfterFailure::Stop {
-            return Err(RunError::Evaluation { level, id, x: x.into(), y: y.into(), failure: failure.clone() });
+            let (names, failure) = (Names::of(evaluator.spec()).map(Box::new), failure.clone());
+            return Err(RunError::Evaluation { level, id, x: x.into(), y: y.into(), names, failure });
         }
     }
     Ok(stop)
