@@ -1,6 +1,6 @@
 //! A follower with its own solver: every way of running it, and what it does with odd answers.
 
-use bilevo::{Functions, OracleAnswer, Solver, Status};
+use bilevo::{Failure, Functions, OracleAnswer, RunError, Solver, Status};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -65,9 +65,14 @@ fn an_oracle_that_fails_or_panics_costs_only_its_decision() {
 
 #[test]
 fn an_oracle_that_always_fails_ends_the_run() {
-    let problem = Functions::with_follower("none", vec![(0.0, 1.0)], |_, _| 0.0, |_| Err("never".into()));
-    let result = Solver::new(&problem).method("cr-bl-cma-es").seed(1).run().unwrap();
+    let none = |answer: fn() -> Result<OracleAnswer, Failure>| {
+        let problem = Functions::with_follower("none", vec![(0.0, 1.0)], |_, _| 0.0, move |_| answer());
+        Solver::new(&problem).method("cr-bl-cma-es").seed(1).run()
+    };
+    let result = none(|| Ok(OracleAnswer::new([f64::NAN]))).unwrap();
     assert_eq!((result.stop, result.x), (Status::Finished(bilevo::StopReason::AllFailed), None));
+    let error = none(|| Err("never".into())).unwrap_err();
+    assert!(matches!(error, RunError::Mistake { points: 20, .. }), "{error}");
 }
 
 #[test]
