@@ -24,7 +24,7 @@ from ._errors import BilevoError, BilevoWarning, CheckpointError, EvaluationErro
 from ._minimize import minimize
 from ._optimizer import Batch, Optimizer, Point
 from ._problem import BilevelProblem, FunctionProblem
-from ._result import Audit, Failure, Generation, Result
+from ._result import Audit, Failure, Generation, Result, Verification
 from ._settings import explain, methods
 
 __version__: str = _native.VERSION
@@ -44,6 +44,7 @@ __all__ = [
     "Point",
     "ProblemError",
     "Result",
+    "Verification",
     "explain",
     "lab",
     "methods",

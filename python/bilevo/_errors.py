@@ -22,5 +22,9 @@ class CheckpointError(BilevoError, RuntimeError):
     """A checkpoint that cannot be read, written or gone on with."""
 
 
+class OutOfTime(Exception):
+    """The time of the run is used up while functions or workers are busy; no user ever sees it."""
+
+
 class BilevoWarning(UserWarning):
     """Something a user should know about a run that nevertheless went on."""

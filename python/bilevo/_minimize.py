@@ -13,12 +13,13 @@ import numpy as np
 
 from . import _native
 from ._bounds import Bounds
+from ._constraints import Constraints, Objective, count_values
 from ._errors import BilevoWarning, ProblemError
-from ._problem import BestKnown, BilevelProblem, Constraints, FunctionProblem, Maximize, Objective
+from ._problem import BestKnown, BilevelProblem, FunctionProblem, Maximize, Names
 from ._progress import progress as make_progress
 from ._result import Failure, Generation, Result
-from ._settings import Budget, Seed, known_method, read_seed, read_settings
-from ._workers import Pool, Workers
+from ._settings import Budget, Seed, known_method, read_count, read_seconds, read_seed, read_settings
+from ._workers import Pool, Workers, counter, is_number, processes
 from .problems import AnyProblem, NamedProblem, find
 
 Callback = Callable[[Result], Any]
@@ -42,12 +43,18 @@ def minimize(
     progress: bool = False,
     checkpoint: str | os.PathLike[str] | None = None,
     time_limit: float | None = None,
+    eval_timeout: float | None = None,
+    effort: Literal["quick", "normal", "thorough", "budget"] | None = None,
     audit: bool = False,
+    audit_evals: int | None = None,
+    audit_tolerance: float | None = None,
     position: Literal["optimistic", "pessimistic"] | None = None,
     on_failure: str = "worst",
     retries: int = 0,
     settings: Mapping[str, Any] | None = None,
     best_known: BestKnown | None = None,
+    names_upper: Names | None = None,
+    names_lower: Names | None = None,
     name: str | None = None,
     equality_tolerance: float = 1e-9,
 ) -> Result:
@@ -63,7 +70,9 @@ def minimize(
         A pair (low, high) for each variable of x and of y.
     upper_constraints, lower_constraints:
         A function of (x, y) whose values must be <= 0, a list of such functions, or a mapping with
-        the keys ``"G"`` (<= 0) and ``"H"`` (= 0).
+        the keys ``"G"`` (<= 0) and ``"H"`` (= 0). SciPy's ``NonlinearConstraint`` (of a function of
+        (x, y)), ``LinearConstraint`` (of the level's own variables, or of x and y together) and
+        ``{"type": "ineq", "fun": ...}`` are understood too.
     maximize:
         ``"upper"``, ``"lower"`` or ``"both"``.
     method:
@@ -75,22 +84,35 @@ def minimize(
         A whole number or a numpy Generator; drawn if absent, and kept in the result.
     workers:
         A number of processes (-1: one on each processor), any ``concurrent.futures`` executor, a
-        Dask client, or a map-like callable. The result does not depend on it.
+        Dask client, or a map-like callable. The result does not depend on it. Your functions then
+        never run in this process: a point that kills its worker has failed, and nothing else.
     vectorized:
         The functions take whole batches: x and y with one row for each point.
     callback:
-        Called with the result so far after every generation. If it returns True or raises
+        Called with the result so far after every generation, and at least every 50 evaluations or
+        every second (a batch under way is finished first). If it returns something true or raises
         ``StopIteration``, the run ends; any other exception ends the run and is passed on.
     progress:
         Shows how the run gets on.
     checkpoint:
         A file in which the run is saved every few seconds. If it holds this very run already, the
-        run goes on from there.
+        run goes on from there; its budget may be larger than before.
     time_limit:
-        Seconds after which the run ends, earlier sessions included.
+        Seconds after which the run ends, earlier sessions and the audit included (a fifth of them is
+        kept for an audit). Workers and programs that are busy then are ended; a function that runs in
+        this process cannot be.
+    eval_timeout:
+        Seconds that one evaluation may take; one that takes longer has failed, and its process is
+        ended. For ``workers=`` a number, and for problem files that name a program.
+    effort:
+        How sure ``auto`` is to be before it ends by itself: ``"quick"`` and ``"thorough"`` restart less
+        and more often than ``"normal"``, ``"budget"`` uses up the budget.
     audit:
         Solves the follower's problem once more at the end, by other means and from many starts, and
         tells in ``result.audit`` whether the answer stands. Its evaluations are counted apart.
+    audit_evals, audit_tolerance:
+        Lower evaluations of the audit at most, and the gap that is none, relative to max(1, \\|f\\|).
+        Each implies ``audit``.
     position:
         Which of several answers that are equally good for the follower counts, in the search and in
         the audit: the one best (``"optimistic"``) or worst (``"pessimistic"``) for the leader. The
@@ -104,7 +126,7 @@ def minimize(
         Settings of the method by path, as in ``{"upper.population": 20}``.
     best_known:
         F at the optimum, (F, f), or a list of such; a run stops when it is reached.
-    name, equality_tolerance:
+    names_upper, names_lower, name, equality_tolerance:
         As for :class:`BilevelProblem`.
 
     Examples
@@ -127,33 +149,40 @@ def minimize(
         "lower_constraints": lower_constraints,
         "maximize": maximize,
         "best_known": best_known,
+        "names_upper": names_upper,
+        "names_lower": names_lower,
         "name": name,
     }
-    problem = _problem(F, own, vectorized, equality_tolerance)
-    wanted = read_settings(settings, budget)
+    problem = _problem(F, own, vectorized, equality_tolerance, workers)
+    wanted = read_settings(settings, budget, effort)
     if position in ("optimistic", "pessimistic"):
         wanted.append(("position.kind", position))
     run = _open(problem, method, seed, wanted, checkpoint)
     with ExitStack() as stack:
         watch = _Watch(run, callback, progress)
         stack.callback(watch.close)
-        evaluator = _evaluator(problem, workers, stack)
+        evaluator = _evaluator(problem, workers, eval_timeout, stack)
         raw, failures = run.go(
             evaluator,
             on_generation=watch if watch.wanted else None,
             checkpoint=None if checkpoint is None else os.fspath(checkpoint),
-            time_limit=None if time_limit is None else float(time_limit),
+            time_limit=read_seconds("time_limit", time_limit),
+            eval_timeout=read_seconds("eval_timeout", eval_timeout),
             on_failure=on_failure,
-            retries=retries,
-            audit=bool(audit) or position is not None,
+            retries=read_count("retries", retries, most=1000),
+            audit=bool(audit) or any(given is not None for given in (audit_evals, audit_tolerance, position)),
+            audit_evals=None if audit_evals is None else read_count("audit_evals", audit_evals),
+            audit_tolerance=None if audit_tolerance is None else float(audit_tolerance),
             position=position,
         )
-    result = Result._read(json.loads(raw), _history(run), [_failure(*failure) for failure in failures])
+    result = Result._read(json.loads(raw), _history(run), [_failure(*failure) for failure in failures], run.names())
     _warn(result)
     return result
 
 
-def _problem(F: Objective | AnyProblem, own: dict[str, Any], vectorized: bool, equality_tolerance: float) -> BilevelProblem:
+def _problem(
+    F: Objective | AnyProblem, own: dict[str, Any], vectorized: bool, equality_tolerance: float, workers: Workers
+) -> BilevelProblem:
     if isinstance(F, (BilevelProblem, str, os.PathLike, type)):
         given = [key for key, value in own.items() if value is not None]
         if vectorized:
@@ -166,7 +195,8 @@ def _problem(F: Objective | AnyProblem, own: dict[str, Any], vectorized: bool, e
             raise ProblemError(
                 f"`{key}` is missing\nhint: minimize(F, f, bounds_upper, bounds_lower), or minimize(problem)"
             )
-    return FunctionProblem(F, **own, vectorized=vectorized, equality_tolerance=equality_tolerance)
+    own |= {"vectorized": vectorized, "equality_tolerance": equality_tolerance}
+    return FunctionProblem(F, **own, _count=count_values if workers is None else counter(workers))
 
 
 def _open(
@@ -185,13 +215,17 @@ def _open(
 
 
 def _evaluator(
-    problem: BilevelProblem, workers: Workers, stack: ExitStack
+    problem: BilevelProblem, workers: Workers, eval_timeout: float | None, stack: ExitStack
 ) -> _native.Functions | _native.Source | Pool:
     """What answers the batches: this process, threads of the engine, or a pool of workers."""
-    number = isinstance(workers, (int, np.integer)) and not isinstance(workers, bool)
-    if isinstance(problem, NamedProblem) and (workers is None or number):
-        return problem._with_jobs(workers)
-    if workers is None or (number and workers == 1):
+    if isinstance(problem, NamedProblem) and (workers is None or is_number(workers)):
+        return problem._with_jobs(1 if workers is None else processes(workers, "threads"))
+    if eval_timeout is not None and not is_number(workers):
+        raise ProblemError(
+            "eval_timeout ends the process of an evaluation, which must be one of ours"
+            "\nhint: give a number of processes too, as in workers=1"
+        )
+    if workers is None:
         return problem._evaluator()
     return stack.enter_context(Pool(problem, workers))
 
@@ -207,12 +241,12 @@ def _history(run: _native.Run) -> list[Generation]:
 
 
 class _Watch:
-    """Passes generations on to the callback and the progress bar; true ends the run."""
+    """Passes on how a run gets on, to the callback and the progress bar; true ends the run."""
 
     def __init__(self, run: _native.Run, callback: Callback | None, progress: bool) -> None:
         if callback is not None and not callable(callback):
             raise ProblemError(f"callback is {callback!r}, which is not a function\nhint: give callback(result)")
-        self._run = run
+        self._names = run.names()
         self._callback = callback
         self._progress = make_progress(run.max_upper_evals) if progress else None
         self._history: list[Generation] = []
@@ -221,15 +255,16 @@ class _Watch:
     def wanted(self) -> bool:
         return self._callback is not None or self._progress is not None
 
-    def __call__(self, record: str, seconds: float, result: str) -> bool:
-        generation = Generation._read(json.loads(record), seconds)
+    def __call__(self, record: str | None, seconds: float, raw: str) -> bool:
+        if record is not None:
+            self._history.append(Generation._read(json.loads(record), seconds))
+        result = Result._read(json.loads(raw), self._history, names=self._names)
         if self._progress is not None:
-            self._progress.show(generation)
+            self._progress.show(result)
         if self._callback is None:
             return False
-        self._history.append(generation)
         try:
-            return self._callback(Result._read(json.loads(result), self._history)) is True
+            return bool(self._callback(result))
         except StopIteration:
             return True
 
@@ -241,9 +276,7 @@ class _Watch:
 def _warn(result: Result) -> None:
     if result.n_failed:
         first = f"; the first: {result.failures[0].message}" if result.failures else ""
-        words = f"{result.n_failed} of {result.nfev_upper + result.nfev_lower} evaluations failed{first}"
+        words = f"{result.n_failed} of {result.nfev} evaluations failed{first}"
         warnings.warn(words, BilevoWarning, stacklevel=3)
-    for words in result.to_dict().get("warnings", ()):
-        # That a budget ended the run is what was asked for; the result says it.
-        if words.startswith(("audit: ", "the search for the follower's answer")):
-            warnings.warn(words, BilevoWarning, stacklevel=3)
+    for words in result.warnings:
+        warnings.warn(words, BilevoWarning, stacklevel=3)

@@ -155,7 +155,7 @@ class Optimizer:
 
     def result(self) -> Result:
         """The result so far."""
-        return Result._read(json.loads(self._run.result()), self.history)
+        return Result._read(json.loads(self._run.result()), self.history, names=self._run.names())
 
     @property
     def history(self) -> tuple[Generation, ...]:

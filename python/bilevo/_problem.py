@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias, Union, cast
 
 import numpy as np
@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from . import _native, _values
 from ._bounds import Bounds, read_bounds, spread_bounds
+from ._constraints import Constraints, Objective, count_values, read_constraints
 from ._errors import ProblemError
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Level: TypeAlias = Literal["upper", "lower"]
 Maximize: TypeAlias = Literal["upper", "lower", "both"]
-Objective: TypeAlias = Callable[[Any, Any], Any]
-Constraints: TypeAlias = Union[Objective, Iterable[Objective], Mapping[str, Union[Objective, Iterable[Objective]]]]
+Names: TypeAlias = Sequence[str]
 BestKnown: TypeAlias = Union[float, tuple[float, float], Sequence[Union[float, tuple[float, float]]]]
 
 
@@ -42,6 +42,8 @@ class BilevelProblem:
         The methods get whole batches: x and y with one row for each point.
     best_known:
         F at the optimum, or (F, f), or a list of such; a run stops when it is reached.
+    names_upper, names_lower:
+        Names of the variables, which results then use.
     name:
         For messages and records.
     equality_tolerance:
@@ -80,6 +82,8 @@ class BilevelProblem:
         maximize: Maximize | None = None,
         vectorized: bool = False,
         best_known: BestKnown | None = None,
+        names_upper: Names | None = None,
+        names_lower: Names | None = None,
         name: str | None = None,
         equality_tolerance: float = 1e-9,
     ) -> None:
@@ -91,8 +95,8 @@ class BilevelProblem:
         self.vectorized = bool(vectorized)
         self._spec: dict[str, Any] = {
             "name": self.name,
-            "upper": _level(upper, n_ieq_upper, n_eq_upper, maximize in ("upper", "both")),
-            "lower": _level(lower, n_ieq_lower, n_eq_lower, maximize in ("lower", "both")),
+            "upper": _level(upper, n_ieq_upper, n_eq_upper, maximize in ("upper", "both"), names_upper, "upper"),
+            "lower": _level(lower, n_ieq_lower, n_eq_lower, maximize in ("lower", "both"), names_lower, "lower"),
             "lower_constraints": "added",
             "equality_tolerance": float(equality_tolerance),
             "best_known": _best_known(best_known),
@@ -118,6 +122,16 @@ class BilevelProblem:
     def bounds_lower(self) -> list[tuple[float, float]]:
         """The follower's box."""
         return [(low, high) for low, high in self._spec["lower"]["space"]["bounds"]]
+
+    @property
+    def names_upper(self) -> tuple[str, ...]:
+        """The names of the leader's variables; empty if they have none."""
+        return tuple(self._spec["upper"]["space"].get("names") or ())
+
+    @property
+    def names_lower(self) -> tuple[str, ...]:
+        """The names of the follower's variables; empty if they have none."""
+        return tuple(self._spec["lower"]["space"].get("names") or ())
 
     def evaluate_upper(self, x: Floats, y: Floats, out: dict[str, Any]) -> None:
         """The leader's objective (``out["F"]``) and constraints at (x, y)."""
@@ -176,8 +190,11 @@ class FunctionProblem(BilevelProblem):
         maximize: Maximize | None = None,
         vectorized: bool = False,
         best_known: BestKnown | None = None,
+        names_upper: Names | None = None,
+        names_lower: Names | None = None,
         name: str | None = None,
         equality_tolerance: float = 1e-9,
+        _count: Counter = count_values,
     ) -> None:
         for label, function in (("F", F), ("f", f)):
             if not callable(function):
@@ -186,11 +203,12 @@ class FunctionProblem(BilevelProblem):
         self._constraints: dict[str, list[tuple[Objective, int]]] = {}
         boxes = [read_bounds(bounds_upper, "upper"), read_bounds(bounds_lower, "lower")]
         counts = {}
+        sizes = (len(boxes[0]), len(boxes[1]))
         for level, given in (("upper", upper_constraints), ("lower", lower_constraints)):
-            parts = _constraint_functions(given, level)
-            counted = [[(g, _count(g, boxes, vectorized, level)) for g in part] for part in parts]
-            self._constraints[level] = counted[0] + counted[1]
-            counts[level] = [sum(count for _, count in part) for part in counted]
+            less, equal = read_constraints(given, level, sizes, vectorized)
+            numbers = _counted([*less, *equal], boxes, vectorized, level, _count)
+            self._constraints[level] = list(zip([*less, *equal], numbers))
+            counts[level] = [sum(numbers[: len(less)]), sum(numbers[len(less) :])]
         super().__init__(
             boxes[0],
             boxes[1],
@@ -201,6 +219,8 @@ class FunctionProblem(BilevelProblem):
             maximize=maximize,
             vectorized=vectorized,
             best_known=best_known,
+            names_upper=names_upper,
+            names_lower=names_lower,
             name=name if name is not None else "function",
             equality_tolerance=equality_tolerance,
         )
@@ -247,16 +267,30 @@ def _box(
     return spread_bounds(low, high, int(count), level)
 
 
-def _level(bounds: list[tuple[float, float]], inequalities: int, equalities: int, maximised: bool) -> dict[str, Any]:
+def _level(
+    bounds: list[tuple[float, float]],
+    inequalities: int,
+    equalities: int,
+    maximised: bool,
+    names: Names | None,
+    level: str,
+) -> dict[str, Any]:
     for count in (inequalities, equalities):
         if count < 0:
             raise ProblemError(f"a number of constraints is {count}\nhint: it must be 0 or more")
     return {
-        "space": {"bounds": bounds},
+        "space": {"bounds": bounds, **({} if names is None else {"names": _names(names, len(bounds), level)})},
         "inequalities": int(inequalities),
         "equalities": int(equalities),
         "direction": "maximize" if maximised else "minimize",
     }
+
+
+def _names(names: Names, count: int, level: str) -> list[str]:
+    listed = [names] if isinstance(names, str) else list(names)
+    if not all(isinstance(name, str) and name.strip() for name in listed) or not len(listed) == len(set(listed)) == count:
+        raise ProblemError(f"names_{level} is {names!r}\nhint: give {count} different names, one for each variable")
+    return listed
 
 
 def _best_known(given: BestKnown | None) -> list[dict[str, float | None]]:
@@ -279,34 +313,17 @@ def _best_known(given: BestKnown | None) -> list[dict[str, float | None]]:
     return optima
 
 
-def _constraint_functions(given: Constraints | None, level: str) -> tuple[list[Objective], list[Objective]]:
-    """Functions of g <= 0 and functions of h = 0."""
-
-    def listed(functions: Objective | Iterable[Objective]) -> list[Objective]:
-        several = [functions] if callable(functions) else list(functions)
-        for function in several:
-            if not callable(function):
-                raise ProblemError(f"an {level} constraint is {function!r}, which is not a function of (x, y)")
-        return several
-
-    if given is None:
-        return [], []
-    if isinstance(given, Mapping):
-        unknown = set(given) - {"G", "H"}
-        if unknown:
-            raise ProblemError(f'{level} constraints have the key {unknown.pop()!r}\nhint: "G" for g <= 0, "H" for h = 0')
-        return listed(given.get("G", [])), listed(given.get("H", []))
-    return listed(given), []
+Counter: TypeAlias = Callable[[Sequence[Objective], Floats, Floats, bool], list[int]]
 
 
-def _count(function: Objective, boxes: list[list[tuple[float, float]]], vectorized: bool, level: str) -> int:
-    """How many values a constraint function returns, found by calling it in the middle of the box."""
+def _counted(
+    functions: list[Objective], boxes: list[list[tuple[float, float]]], vectorized: bool, level: str, count: Counter
+) -> list[int]:
+    """How many values each constraint function returns, found by calling it in the middle of the box."""
     x, y = (np.array([(low + high) / 2 for low, high in box]) for box in boxes)
     try:
-        values = function(x[None], y[None]) if vectorized else function(x, y)
-        if values is None:
-            raise TypeError("it returned None\nhint: does it end without `return`?")
-        shape = np.shape(values)
-        return int(np.prod(shape[1:] if vectorized else shape, dtype=int))
+        return count(functions, x, y, vectorized) if functions else []
+    except ProblemError:
+        raise
     except Exception as error:
         raise ProblemError(f"the {level} constraints cannot be evaluated in the middle of the box: {error}") from error

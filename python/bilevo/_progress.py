@@ -6,11 +6,11 @@ import sys
 import time
 from typing import Any, Protocol
 
-from ._result import Generation
+from ._result import Result
 
 
 class Progress(Protocol):
-    def show(self, generation: Generation) -> None: ...
+    def show(self, result: Result) -> None: ...
     def close(self) -> None: ...
 
 
@@ -20,20 +20,22 @@ def progress(budget: int) -> Progress:
         from tqdm.auto import tqdm
     except ModuleNotFoundError:
         return _Line(budget)
-    return _Bar(tqdm(total=budget, unit="eval", desc="bilevo", leave=False))
+    # No guess at the time left: most runs end long before their budget does.
+    form = "{desc}: {n_fmt}/{total_fmt} upper |{bar}| [{elapsed}{postfix}]"
+    return _Bar(tqdm(total=budget, desc="bilevo", leave=False, bar_format=form))
 
 
-def _words(generation: Generation) -> str:
-    return f"F {generation.fun:.6g}, lower {generation.nfev_lower}, skipped {generation.n_skipped}"
+def _words(result: Result) -> str:
+    return f"F {result.fun:.6g}, lower {result.nfev_lower}, skipped {result.n_skipped}"
 
 
 class _Bar:
     def __init__(self, bar: Any) -> None:
         self._bar = bar
 
-    def show(self, generation: Generation) -> None:
-        self._bar.set_postfix_str(_words(generation), refresh=False)
-        self._bar.update(generation.nfev_upper - self._bar.n)
+    def show(self, result: Result) -> None:
+        self._bar.set_postfix_str(_words(result), refresh=False)
+        self._bar.update(result.nfev_upper - self._bar.n)
 
     def close(self) -> None:
         self._bar.close()
@@ -47,12 +49,12 @@ class _Line:
         self._shown = 0.0
         self._width = 0
 
-    def show(self, generation: Generation) -> None:
+    def show(self, result: Result) -> None:
         now = time.monotonic()
         if now - self._shown < 0.1:
             return
         self._shown = now
-        text = f"upper {generation.nfev_upper}/{self._budget}, {_words(generation)}"
+        text = f"upper {result.nfev_upper}/{self._budget}, {_words(result)}"
         sys.stderr.write(f"\r{text:<{self._width}}")
         sys.stderr.flush()
         self._width = len(text)

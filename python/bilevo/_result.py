@@ -16,11 +16,8 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-#: Ends of a run that mean it has found what it can find.
-_CONVERGED = ("target", "flat", "collapsed", "agreed")
-
-#: A violation that counts as none, as for runs that are solved.
-_NO_VIOLATION = 1e-6
+#: Names of the variables of both levels; empty where they have none.
+Names = tuple[Sequence[str], Sequence[str]]
 
 _MESSAGES = {
     "target": "the best known value was reached",
@@ -121,14 +118,40 @@ class Audit:
 
 
 @dataclass(frozen=True)
+class Verification:
+    """How the follower's answer was verified in the run; ``words`` says it in a sentence.
+
+    ``settled``: the search for it had come to its end. ``rechecked``: the follower was searched again at
+    this decision, independently. ``agreed``: as many restarts ended at this value as the method wants;
+    ``agreeing`` of ``restarts`` did. ``rechecks`` second looks replaced ``corrected`` answers by better
+    ones.
+    """
+
+    settled: bool
+    rechecked: bool
+    agreed: bool
+    agreeing: int
+    restarts: int
+    rechecks: int
+    corrected: int
+    words: str
+
+    @classmethod
+    def _read(cls, raw: Mapping[str, Any]) -> Verification:
+        return cls(**{name: raw[name] for name in cls.__dataclass_fields__})
+
+
+@dataclass(frozen=True)
 class Result:
     """The result of a run. Objective values are in the problem's own direction.
 
-    ``success`` is true if the run converged (``status`` is ``"target"``, ``"flat"``, ``"collapsed"``
-    or ``"agreed"``) at a point that violates nothing by more than 1e-6. ``solved`` tells whether the best known optimum
-    was reached, and is None if none is known. ``notice`` says why ``auto`` handed over to another
-    method, if it did. :meth:`to_dict` gives the object that the command
-    line prints with ``--format json``.
+    ``success`` is true if the answer is good: feasible at both levels, the follower looked at again, the
+    search at its end (restarts agree, it stands still, or the target is met), and nothing found against
+    it by an audit. Otherwise ``warnings`` says what is not good. It is the rule of the command line's
+    exit code. ``verification`` tells how the follower's answer was verified. ``solved`` tells whether the
+    best known optimum was reached, and is None if none is known. ``notice`` says why ``auto`` handed
+    over to another method, if it did. :meth:`to_dict` gives the object that the command line prints
+    with ``--format json``.
     """
 
     x: Floats
@@ -154,26 +177,33 @@ class Result:
     lower_accuracy: float | None
     solved: bool | None
     model_accuracy: float | None
+    verification: Verification | None = None
     audit: Audit | None = None
     notice: str | None = None
+    warnings: Sequence[str] = ()
+    names_upper: tuple[str, ...] = ()
+    names_lower: tuple[str, ...] = ()
     history: Sequence[Generation] = field(default=(), repr=False)
     failures: Sequence[Failure] = field(default=(), repr=False)
     _raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def _read(
-        cls, raw: Mapping[str, Any], history: Sequence[Generation], failures: Sequence[Failure] = ()
+        cls,
+        raw: Mapping[str, Any],
+        history: Sequence[Generation],
+        failures: Sequence[Failure] = (),
+        names: Names = ((), ()),
     ) -> Result:
         accuracy = raw["accuracy"] or {}
         counts, searches = raw["evaluations"], raw["lower_searches"]
-        upper, lower = _float(raw["upper_violation"]), _float(raw["lower_violation"])
         status = raw["stop"]
         return cls(
             x=_array(raw["x"], raw["upper_dim"]),
             y=_array(raw["y"], raw["lower_dim"]),
             fun=_float(raw["F"]),
             lower_fun=_float(raw["f"]),
-            success=status in _CONVERGED and upper <= _NO_VIOLATION and lower <= _NO_VIOLATION,
+            success=raw["success"],
             status=status,
             message=_MESSAGES.get(status, status),
             nfev_upper=counts["upper"],
@@ -181,8 +211,8 @@ class Result:
             n_lower_searches=searches["run"],
             n_skipped=searches["skipped"],
             n_failed=counts["failed_upper"] + counts["failed_lower"],
-            maxcv_upper=upper,
-            maxcv_lower=lower,
+            maxcv_upper=_float(raw["upper_violation"]),
+            maxcv_lower=_float(raw["lower_violation"]),
             nit=raw["generations"],
             seconds=raw["seconds"],
             problem=raw["problem"],
@@ -192,12 +222,21 @@ class Result:
             lower_accuracy=accuracy.get("lower"),
             solved=raw.get("solved"),
             model_accuracy=raw["model_accuracy"],
+            verification=Verification._read(raw["verification"]) if raw.get("verification") else None,
             audit=Audit._read(raw["audit"]) if raw.get("audit") else None,
             notice=raw.get("notice"),
+            warnings=tuple(raw["warnings"]),
+            names_upper=tuple(names[0]),
+            names_lower=tuple(names[1]),
             history=tuple(history),
             failures=tuple(failures),
             _raw=raw,
         )
+
+    @property
+    def nfev(self) -> int:
+        """The evaluations of both levels together."""
+        return self.nfev_upper + self.nfev_lower
 
     def to_dict(self) -> dict[str, Any]:
         """The result as the command line prints it with ``--format json``."""
@@ -221,8 +260,8 @@ class Result:
             ("problem", f"{self.problem} ({len(self.x)}+{len(self.y)} variables)"),
             ("method", f"{self.method}, seed {self.seed}"),
             ("status", f"{self.status}: {self.message}"),
-            ("x", _numbers(self.x)),
-            ("y", _numbers(self.y)),
+            ("x", _numbers(self.x, self.names_upper)),
+            ("y", _numbers(self.y, self.names_lower)),
             ("fun (F)", f"{self.fun:.9g}"),
             ("lower_fun (f)", f"{self.lower_fun:.9g}"),
         ]
@@ -234,13 +273,18 @@ class Result:
         failed = f", {self.n_failed} failed" if self.n_failed else ""
         rows += [
             ("evaluations", f"upper {self.nfev_upper}, lower {self.nfev_lower}{failed}"),
-            ("lower searches", f"{self.n_lower_searches} run, {self.n_skipped} skipped"),
             ("time", f"{self.seconds:.3g} s, {self.nit} generations"),
         ]
+        if self.n_lower_searches:
+            rows.append(("lower searches", f"{self.n_lower_searches} run, {self.n_skipped} skipped"))
+        if self.verification is not None:
+            rows.append(("answer", self.verification.words))
         if self.audit is not None:
             rows.append(("audit", self.audit.words))
         if self.notice is not None:
             rows.append(("notice", self.notice))
+        rows.append(("success", str(self.success)))
+        rows += [("warning", words.partition("\nhint: ")[0]) for words in self.warnings]
         return rows
 
     def __repr__(self) -> str:
@@ -254,7 +298,7 @@ class Result:
             f'<td style="text-align:left">{html.escape(text)}</td></tr>'
             for name, text in self._rows()
         )
-        state = "converged" if self.success else "not converged"
+        state = "a good answer" if self.success else "not a good answer"
         return f"<table><caption>bilevo: {state}</caption><tbody>{rows}</tbody></table>"
 
 
@@ -267,6 +311,10 @@ def _array(values: Sequence[float] | None, size: int) -> Floats:
     return np.full(size, np.nan) if values is None else np.array(values, dtype=np.float64)
 
 
-def _numbers(values: Floats) -> str:
+def _numbers(values: Floats, names: Sequence[str]) -> str:
+    """As in ``[4, 2]``, or ``toll 4, trips 2`` where the variables have names."""
+    rest = ", ..." if len(values) > 8 else ""
     shown = [f"{value:.6g}" for value in values[:8]]
-    return "[" + ", ".join(shown) + (", ...]" if len(values) > 8 else "]")
+    if names:
+        return ", ".join(f"{name} {number}" for name, number in zip(names, shown)) + rest
+    return "[" + ", ".join(shown) + rest + "]"

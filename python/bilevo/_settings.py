@@ -49,19 +49,48 @@ def read_seed(seed: Seed) -> int:
     return number
 
 
-def read_settings(settings: Mapping[str, Any] | None, budget: Budget) -> list[tuple[str, str]]:
+def read_settings(
+    settings: Mapping[str, Any] | None, budget: Budget, effort: str | None = None
+) -> list[tuple[str, str]]:
     """Settings as paths and texts.
 
     >>> read_settings({"upper": {"population": 20}, "stop.target": "off"}, 500)
     [('upper.population', '20'), ('stop.target', 'off'), ('stop.max_upper_evals', '500')]
     """
+    if settings is not None and not isinstance(settings, Mapping):
+        raise ProblemError(f"settings is {settings!r}\nhint: give a mapping, as in {{'upper.population': 20}}")
     pairs = list(_leaves(settings or {}, ""))
     given = {path for path, _ in pairs}
-    for path, text in _budget(budget):
+    arguments = [("the budget", path, text) for path, text in _budget(budget)]
+    if effort is not None:
+        arguments.append(("effort", "jq.effort", _text(effort)))
+    for argument, path, text in arguments:
         if path in given:
-            raise ProblemError(f"`{path}` is set by the budget and by the settings\nhint: leave one of them out")
+            raise ProblemError(f"`{path}` is set by {argument} and by the settings\nhint: leave one of them out")
         pairs.append((path, text))
     return pairs
+
+
+def read_seconds(name: str, seconds: float | None) -> float | None:
+    """A number of seconds, if one is given."""
+    try:
+        number = None if seconds is None else float(seconds)
+    except (TypeError, ValueError):
+        number = -1.0
+    if number is not None and not number >= 0:
+        raise ProblemError(f"{name} is {seconds!r}\nhint: give a number of seconds")
+    return number
+
+
+def read_count(name: str, count: Any, most: int = 2**63) -> int:
+    """A whole number that is not negative."""
+    try:
+        number = operator.index(count)
+    except TypeError:
+        number = -1
+    if not 0 <= number <= most:
+        raise ProblemError(f"{name} is {count!r}\nhint: give a whole number from 0 on")
+    return number
 
 
 def _budget(budget: Budget) -> Iterator[tuple[str, str]]:

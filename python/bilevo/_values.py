@@ -16,13 +16,23 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 
+class BooleanConstraint(ValueError):
+    """A constraint that says whether it is met instead of by how much."""
+
+    def __str__(self) -> str:
+        return (
+            "a constraint returned True or False instead of a number"
+            "\nhint: return what must be <= 0: x[0] - 0.2 for x[0] <= 0.2"
+        )
+
+
 def number(value: Any) -> float:
     """One number.
 
     >>> number(3), number(np.float32(0.5)), number(np.array([2]))
     (3.0, 0.5, 2.0)
     """
-    array = _numbers(value)
+    array = numbers(value)
     if array.size != 1:
         raise ValueError(
             f"the function returned {array.size} numbers (shape {array.shape}) instead of one"
@@ -34,7 +44,7 @@ def number(value: Any) -> float:
 
 def row(value: Any, count: int) -> Floats:
     """`count` numbers of one point."""
-    array = _numbers(value)
+    array = numbers(value, constraint=True)
     if array.size != count:
         raise ValueError(f"{count} constraint values were expected, but {array.size} came back (shape {array.shape})")
     return plain(array.reshape(count))
@@ -42,7 +52,7 @@ def row(value: Any, count: int) -> Floats:
 
 def column(value: Any, points: int) -> Floats:
     """One number for each point of a batch."""
-    array = _numbers(value)
+    array = numbers(value)
     if array.shape not in ((points,), (points, 1)):
         raise ValueError(
             f"a batch of {points} points needs {points} objective values, but an array of shape {array.shape} came back"
@@ -53,7 +63,7 @@ def column(value: Any, points: int) -> Floats:
 
 def matrix(value: Any, points: int, count: int) -> Floats:
     """`count` numbers for each point of a batch."""
-    array = _numbers(value)
+    array = numbers(value, constraint=True)
     if array.shape == (points,) and count == 1:
         array = array.reshape(points, 1)
     if array.shape != (points, count):
@@ -76,7 +86,7 @@ def missing_entry(key: str, out: Mapping[str, object]) -> NoReturn:
     raise KeyError(f'out["{key}"] ({what}) was not set, {there} was')
 
 
-def _numbers(value: Any) -> Floats:
+def numbers(value: Any, constraint: bool = False) -> Floats:
     """The value as an array of floats; masked entries become NaN, which counts as a failure."""
     if value is None:
         raise TypeError("the function returned None\nhint: does it end without `return`?")
@@ -84,6 +94,8 @@ def _numbers(value: Any) -> Floats:
         if isinstance(value, np.ma.MaskedArray):
             return np.ma.asarray(value, dtype=np.float64).filled(np.nan)
         array = np.asarray(value)
+        if constraint and array.dtype.kind == "b":
+            raise BooleanConstraint
         if array.dtype.kind in "biuf":
             return array.astype(np.float64, copy=False)
         if array.dtype.kind == "O":

@@ -16,7 +16,10 @@ import time
 import traceback
 from collections import OrderedDict
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from typing import Any
+
+import numpy as np
 
 from ._errors import ProblemError
 from ._problem import BilevelProblem, Floats, Level
@@ -59,10 +62,9 @@ class RemoteTraceback(Exception):
 class Task:
     """Evaluates pieces of batches of one problem, here or wherever it is sent."""
 
-    def __init__(self, problem: BilevelProblem, key: str, sent_before: bool = False) -> None:
+    def __init__(self, problem: BilevelProblem, key: str) -> None:
         self._problem = problem
         self._key = key
-        self._sent_before = sent_before
         self._bytes: bytes | None = None
 
     def __call__(self, level: Level, x: Floats, y: Floats) -> Answers:
@@ -75,7 +77,7 @@ class Task:
         return self._bytes
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpack, (self._key, None if self._sent_before else self.packed())
+        return _unpack, (self._key, self.packed())
 
 
 def evaluate(problem: BilevelProblem, level: Level, x: Floats, y: Floats) -> Answers:
@@ -88,23 +90,56 @@ def evaluate(problem: BilevelProblem, level: Level, x: Floats, y: Floats) -> Ans
     return Answers(values, constraints, failures, time.perf_counter() - start, worker)
 
 
-def start_worker(key: str, packed: bytes) -> None:
-    """Prepares a worker process of ours. Ctrl-C is for the main process alone."""
+def serve(connection: Connection, at: Any, packed: bytes) -> None:
+    """What a worker process of ours does: answers pieces of batches until it is told to end.
+
+    `at` is shared with the one who asks: the index of the point under way, and when it began.
+    """
+    # Ctrl-C is for the main process alone. Whatever is started here ends with this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "setpgid"):
+        os.setpgid(0, 0)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _unpack(key, packed)
+    try:
+        problem: BilevelProblem = pickle.loads(packed)
+        evaluator = problem._evaluator()
+    except Exception as error:
+        connection.send("".join(traceback.format_exception_only(error)).strip())
+        return
+    connection.send(None)
+    while (asked := connection.recv()) is not None:
+        level, x, y = asked
+        connection.send(_one_by_one(evaluator, problem.vectorized, level, x, y, at))
+
+
+def _one_by_one(evaluator: Any, vectorized: bool, level: Level, x: Floats, y: Floats, at: Any) -> Answers:
+    """Evaluates a piece so that it can be seen from outside at which point."""
+    start = time.perf_counter()
+    step = len(x) if vectorized else 1
+    parts = []
+    for index in range(0, len(x), step):
+        at[1], at[0] = time.monotonic(), float(index)
+        parts.append(evaluator.evaluate(level, x[index : index + step], y[index : index + step]))
+    at[0] = -1.0
+    failures = [
+        _sendable(index * step + within, error) for index, (_, _, errors) in enumerate(parts) for within, error in errors
+    ]
+    values, constraints = (np.concatenate([part[which] for part in parts]) for which in (0, 1))
+    return Answers(values, constraints, failures, time.perf_counter() - start, str(os.getpid()))
 
 
 def _end_with_parent() -> None:
-    """Ends this process when the one that started it is gone, be it killed."""
+    """Ends this process, and what it has started, when the one that started it is gone, be it killed."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
+        if hasattr(os, "killpg"):
+            os.killpg(0, signal.SIGKILL)
         os._exit(1)
 
 
-def pack(problem: BilevelProblem) -> bytes:
-    """The problem as bytes, by cloudpickle where that is installed: it also takes lambdas."""
+def pack(problem: Any) -> bytes:
+    """The problem, or functions of it, as bytes, by cloudpickle where that is installed: it also takes lambdas."""
     try:
         import cloudpickle
 
@@ -121,15 +156,28 @@ def pack(problem: BilevelProblem) -> bytes:
         raise _cannot_send(error, hint) from error
 
 
+def call_packed(packed: bytes) -> Any:
+    """Calls what was packed: a function and its arguments."""
+    function, *arguments = pickle.loads(packed)
+    return function(*arguments)
+
+
+def call_once(connection: Connection, packed: bytes) -> None:
+    """Calls what was packed in a process of its own, and sends what came of it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        connection.send((call_packed(packed), None))
+    except Exception as error:
+        connection.send((None, _sendable(0, error)))
+
+
 def _cannot_send(error: Exception, hint: str) -> ProblemError:
     return ProblemError(f"the problem cannot be sent to other processes: {error}\nhint: {hint}")
 
 
-def _unpack(key: str, packed: bytes | None) -> Task:
+def _unpack(key: str, packed: bytes) -> Task:
     problem = _unpacked.get(key)
     if problem is None:
-        if packed is None:
-            raise RuntimeError("this worker was not started for the problem it was sent")
         problem = pickle.loads(packed)
         _unpacked[key] = problem
         while len(_unpacked) > _KEPT:

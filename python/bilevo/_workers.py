@@ -13,18 +13,20 @@ import os
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
-from typing import Any, TypeAlias, Union
+from typing import Any, TypeAlias, TypeGuard, Union
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _worker
-from ._errors import BilevoWarning, EvaluationError, ProblemError
-from ._problem import BilevelProblem, Floats, Level
-from ._worker import Answers, Failed, RemoteTraceback, Task
+from ._constraints import Objective, count_values
+from ._crew import Answered, Crew, Limits
+from ._errors import BilevoWarning, EvaluationError, OutOfTime, ProblemError
+from ._problem import BilevelProblem, Counter, Floats, Level
+from ._processes import MOST, Processes, call_elsewhere
+from ._worker import Answers, Failed, RemoteTraceback, Task, call_packed, pack
 
 Workers: TypeAlias = Union[int, Executor, Callable[..., Iterable[Any]], Any, None]
 Failures: TypeAlias = list[tuple[int, str, str, Union[BaseException, None]]]
@@ -35,25 +37,24 @@ Reply: TypeAlias = tuple[Floats, Floats, Failures]
 _WORTH = 5.0
 #: A pool that breaks as often as this is broken by one of the points in it.
 _PATIENCE = 2
-#: How often a wait is interrupted to look for Ctrl-C (some systems cannot interrupt a wait).
-_WAKE = 0.5
 
 
 class Pool:
-    """Answers batches of one problem on workers; the engine calls it."""
+    """Answers batches of one problem on workers; the engine calls it. None of them runs here."""
 
     def __init__(self, problem: BilevelProblem, workers: Workers) -> None:
-        self._problem = problem
         self._crew = _crew(problem, workers)
         self._cost: dict[str, float] = {}
+        self._limits = Limits()
+
+    def limit(self, left: float | None, each: float | None) -> None:
+        """The seconds left to the run, and those that one evaluation may take."""
+        self._limits = Limits(None if left is None else time.monotonic() + left, each)
 
     def __call__(self, level: Level, ids: npt.NDArray[np.uint64], x: Floats, y: Floats) -> Reply:
         points = len(ids)
-        if self._crew.cheaper_here(self._cost.get(level), points):
-            whole = slice(0, points)
-            return _join([(whole, _worker.evaluate(self._problem, level, x, y))], points)
         pieces = list(cut(points, self._crew.width(), self._cost.get(level), self._crew.overhead))
-        answered = self._crew.answer(level, x, y, pieces)
+        answered = self._crew.answer(level, x, y, pieces, self._limits)
         busy = sum(answers.seconds for _, answers in answered)
         _blend(self._cost, level, busy / points)
         return _join(answered, points)
@@ -88,25 +89,19 @@ def cut(points: int, width: int, cost: float | None, overhead: float) -> Iterato
         start = stop
 
 
-Answered: TypeAlias = list[tuple[slice, Answers]]
-
-
-class _MapCrew:
+class _MapCrew(Crew):
     """A callable like `map`, which does as it pleases with its pieces."""
 
-    overhead = 0.001
-
     def __init__(self, task: Task, mapper: Callable[..., Iterable[Any]]) -> None:
+        super().__init__()
         self._task = task
         self._map = mapper
 
     def width(self) -> int:
         return _processors()
 
-    def cheaper_here(self, cost: float | None, points: int) -> bool:
-        return False
-
-    def answer(self, level: Level, x: Floats, y: Floats, pieces: list[slice]) -> Answered:
+    def answer(self, level: Level, x: Floats, y: Floats, pieces: list[slice], limits: Limits) -> Answered:
+        limits.check()
         arguments = [(self._task, level, x[piece], y[piece]) for piece in pieces]
         try:
             answers = list(self._map(_call, arguments))
@@ -119,27 +114,23 @@ class _MapCrew:
             raise ProblemError("workers, called like `map`, did not return the results of the calls in their order")
         return list(zip(pieces, answers))
 
-    def close(self, in_a_hurry: bool) -> None:
-        pass
-
 
 def _call(arguments: tuple[Task, Level, Floats, Floats]) -> Answers:
     task, level, x, y = arguments
     return task(level, x, y)
 
 
-class _ExecutorCrew:
-    """Any executor. One of ours, or a plain process pool, is rebuilt when it breaks."""
+class _ExecutorCrew(Crew):
+    """Somebody's executor. A plain process pool is made anew when it breaks; the new one is ours."""
 
-    def __init__(self, task: Task, executor: Executor, rebuild: Callable[[], Executor] | None, ours: bool) -> None:
+    def __init__(self, task: Task, executor: Executor) -> None:
+        super().__init__()
         self._task = task
         self._executor = executor
-        self._rebuild = rebuild
-        self._ours = ours
+        self._rebuild = _rebuilder(executor)
+        self._ours = False
         self._width = 0
         self._width_known_at = -math.inf
-        #: Seconds that sending a piece and fetching its answers take, measured on the way.
-        self.overhead = 0.001
 
     def width(self) -> int:
         now = time.monotonic()
@@ -147,14 +138,11 @@ class _ExecutorCrew:
             self._width, self._width_known_at = max(_width(self._executor), 1), now
         return self._width
 
-    def cheaper_here(self, cost: float | None, points: int) -> bool:
-        return self._ours and cost is not None and cost * points < 2 * self.overhead
-
-    def answer(self, level: Level, x: Floats, y: Floats, pieces: list[slice]) -> Answered:
+    def answer(self, level: Level, x: Floats, y: Floats, pieces: list[slice], limits: Limits) -> Answered:
         answered: Answered = []
         waiting = list(pieces)
         for attempt in range(_PATIENCE + 1):
-            lost = self._round(level, x, y, waiting, answered)
+            lost = self._round(level, x, y, waiting, answered, limits)
             if not lost:
                 return answered
             self._repair(attempt)
@@ -163,38 +151,38 @@ class _ExecutorCrew:
         for piece in waiting:
             for index in range(piece.start, piece.stop):
                 one = slice(index, index + 1)
-                if self._round(level, x, y, [one], answered):
+                if self._round(level, x, y, [one], answered, limits):
                     self._repair(_PATIENCE)
                     answered.append((one, _crashed()))
         return answered
 
-    def _round(self, level: Level, x: Floats, y: Floats, pieces: list[slice], answered: Answered) -> list[slice]:
+    def _round(
+        self, level: Level, x: Floats, y: Floats, pieces: list[slice], answered: Answered, limits: Limits
+    ) -> list[slice]:
         """Sends pieces and collects what comes back; returns the pieces that were lost."""
         started = time.perf_counter()
-        answers = self._ask(level, x, y, pieces)
+        answers = self._ask(level, x, y, pieces, limits)
         got = [(piece, given) for piece, given in zip(pieces, answers) if given is not None]
-        self._learn(time.perf_counter() - started, [given for _, given in got])
+        self.learn(time.perf_counter() - started, [given for _, given in got])
         answered.extend(got)
         return [piece for piece, given in zip(pieces, answers) if given is None]
 
-    def _ask(self, level: Level, x: Floats, y: Floats, pieces: list[slice]) -> list[Answers | None]:
+    def _ask(self, level: Level, x: Floats, y: Floats, pieces: list[slice], limits: Limits) -> list[Answers | None]:
         """The answers to each piece, or nothing where its worker was lost."""
         sent: list[Future[Answers] | None] = []
-        for piece in pieces:
-            try:
-                sent.append(self._executor.submit(self._task, level, x[piece], y[piece]))
-            except BrokenExecutor:
-                sent.append(None)
-        return [None if future is None else _unless_lost(future) for future in sent]
-
-    def _learn(self, seconds: float, answers: list[Answers]) -> None:
-        """What a batch took beyond the work of its busiest worker went into sending."""
-        busy: dict[str, float] = {}
-        for given in answers:
-            busy[given.worker] = busy.get(given.worker, 0.0) + given.seconds
-        if busy:
-            overhead = seconds - max(busy.values())
-            self.overhead += 0.3 * (min(max(overhead, 1e-5), 1.0) - self.overhead)
+        try:
+            for piece in pieces:
+                try:
+                    sent.append(self._executor.submit(self._task, level, x[piece], y[piece]))
+                except BrokenExecutor:
+                    sent.append(None)
+            return [None if future is None else _unless_lost(future, limits) for future in sent]
+        except RuntimeError as error:
+            raise _closed(error) from error
+        finally:
+            for future in sent:
+                if future is not None:
+                    future.cancel()  # where the batch was broken off
 
     def _repair(self, attempt: int) -> None:
         """Gets new workers in place of those that were lost."""
@@ -215,6 +203,12 @@ class _ExecutorCrew:
             _stop(self._executor, in_a_hurry)
 
 
+def _closed(error: BaseException) -> EvaluationError:
+    return EvaluationError(
+        f"the workers cannot be used any more: {error}\nhint: keep the executor or the client open until the run has ended"
+    )
+
+
 class _DaskCrew(_ExecutorCrew):
     """The workers of a Dask cluster: a batch goes out in one message and its answers come back in one.
 
@@ -222,7 +216,7 @@ class _DaskCrew(_ExecutorCrew):
     """
 
     def __init__(self, task: Task, executor: Any) -> None:
-        super().__init__(task, executor, None, ours=False)
+        super().__init__(task, executor)
         self._client = executor._client
         # An evaluation is not looked up among earlier ones: finding its name takes longer than sending it.
         self._options = {**getattr(executor, "_kwargs", {}), "pure": False}
@@ -230,54 +224,101 @@ class _DaskCrew(_ExecutorCrew):
         #: word that they are no longer needed would go first and make the batch wait.
         self._held: list[Any] = []
 
-    def _ask(self, level: Level, x: Floats, y: Floats, pieces: list[slice]) -> list[Answers | None]:
+    def _ask(self, level: Level, x: Floats, y: Floats, pieces: list[slice], limits: Limits) -> list[Answers | None]:
         import distributed
 
         wait: Any = distributed.wait
         points = ([level] * len(pieces), [x[piece] for piece in pieces], [y[piece] for piece in pieces])
+        if self._client.status != "running":
+            raise _closed(RuntimeError(f"the Dask client is {self._client.status}"))
         futures = self._client.map(self._task, *points, key=f"bilevo-{level}", **self._options)
         self._held = futures
         while any(future.status == "pending" for future in futures):
             try:
-                wait(futures, timeout=_WAKE)
+                limits.check()
+                wait(futures, timeout=limits.wake())
             except (FutureTimeout, TimeoutError):
                 pass
+            except OutOfTime:
+                self._client.cancel(futures)
+                raise
+        if any(future.status == "cancelled" for future in futures):
+            raise _closed(RuntimeError("the Dask client was closed"))
         done = iter(self._client.gather([future for future in futures if future.status == "finished"]))
-        return [next(done) if future.status == "finished" else _unless_lost(future) for future in futures]
+        return [next(done) if future.status == "finished" else _unless_lost(future, limits) for future in futures]
 
 
 BROKEN_FOR_GOOD = (ProcessPoolExecutor, ThreadPoolExecutor)
 
 
-def _crew(problem: BilevelProblem, workers: Workers) -> _ExecutorCrew | _MapCrew:
+def _crew(problem: BilevelProblem, workers: Workers) -> Crew:
+    if is_number(workers):
+        return Processes(problem, processes(workers, "processes"))
     key = uuid.uuid4().hex
-    if isinstance(workers, (int, np.integer)) and not isinstance(workers, bool):
-        count = _processors() if workers == -1 else int(workers)
-        if count < 1:
-            raise ProblemError(f"workers is {workers}\nhint: a number of processes, or -1 for one on each processor")
-        task = Task(problem, key, sent_before=True)
-        packed = task.packed()
-
-        def build() -> Executor:
-            return ProcessPoolExecutor(count, initializer=_worker.start_worker, initargs=(key, packed))
-
-        return _ExecutorCrew(task, build(), build, ours=True)
     task = Task(problem, key)
-    # a Dask client is no executor but has one
-    get_executor = None if isinstance(workers, Executor) else getattr(workers, "get_executor", None)
-    executor: Any = workers if get_executor is None else get_executor()
-    if hasattr(executor, "submit"):
+    if getattr(workers, "status", "running") in ("closed", "closing"):
+        raise ProblemError("workers is a Dask client that is closed\nhint: keep it open until the run has ended")
+    executor = _executor(workers)
+    if executor is not None:
         if not isinstance(executor, ThreadPoolExecutor):
             # Better to learn now than in the middle of a batch that it cannot be sent.
             task.packed()
         if hasattr(getattr(executor, "_client", None), "gather"):
             return _DaskCrew(task, executor)
-        return _ExecutorCrew(task, executor, _rebuilder(executor), ours=False)
+        return _ExecutorCrew(task, executor)
     if callable(workers):
         return _MapCrew(task, workers)
-    raise ProblemError(
-        f"workers is {workers!r}\nhint: give a number of processes, a concurrent.futures executor, a Dask client, or a map-like callable"
+    raise _no_workers(workers)
+
+
+def _no_workers(workers: Workers) -> ProblemError:
+    return ProblemError(
+        f"workers is {workers!r}\nhint: give a number of processes, a concurrent.futures executor, a Dask client,"
+        " or a map-like callable"
     )
+
+
+def is_number(workers: Workers) -> TypeGuard[int]:
+    return isinstance(workers, (int, np.integer)) and not isinstance(workers, bool)
+
+
+def processes(workers: int, what: str) -> int:
+    """A number of processes or threads, -1 being one on each processor."""
+    count = _processors() if workers == -1 else int(workers)
+    if count < 1:
+        raise ProblemError(f"workers is {workers}\nhint: a number of {what}, or -1 for one on each processor")
+    if count > MOST:
+        raise ProblemError(
+            f"workers is {workers}\nhint: at most {MOST} {what} on one machine, and -1 for one on each processor;"
+            " several machines take an executor or a Dask client"
+        )
+    return count
+
+
+def counter(workers: Workers) -> Counter:
+    """Counts the values of constraints on the workers: they may be no safer here than other functions."""
+
+    def count(functions: Sequence[Objective], x: Floats, y: Floats, vectorized: bool) -> list[int]:
+        packed = pack((count_values, functions, x, y, vectorized))
+        counts: list[int]
+        if is_number(workers):
+            counts = call_elsewhere(packed)
+        elif (executor := _executor(workers)) is not None:
+            counts = executor.submit(call_packed, packed).result()
+        elif callable(workers):
+            [counts] = workers(call_packed, [packed])
+        else:
+            raise _no_workers(workers)
+        return counts
+
+    return count
+
+
+def _executor(workers: Workers) -> Any:
+    """The executor that was given, or that of a Dask client; None for anything else."""
+    get_executor = None if isinstance(workers, Executor) else getattr(workers, "get_executor", None)
+    executor = workers if get_executor is None else get_executor()
+    return executor if hasattr(executor, "submit") else None
 
 
 def _rebuilder(executor: Any) -> Callable[[], Executor] | None:
@@ -290,15 +331,18 @@ def _rebuilder(executor: Any) -> Callable[[], Executor] | None:
     return lambda: ProcessPoolExecutor(*settings)
 
 
-def _unless_lost(future: Future[Answers]) -> Answers | None:
+def _unless_lost(future: Future[Answers], limits: Limits) -> Answers | None:
     """The answers, once they are there; nothing if the worker was lost."""
     try:
         while True:
+            limits.check()
             try:
-                return future.result(timeout=_WAKE)
+                return future.result(timeout=limits.wake())
             except (FutureTimeout, TimeoutError):
                 if future.done():
                     return future.result()
+    except CancelledError as error:
+        raise _closed(RuntimeError("what was sent to them was cancelled")) from error
     except Exception as error:
         if _worker_was_lost(error):
             return None

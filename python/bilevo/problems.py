@@ -74,11 +74,8 @@ class NamedProblem(BilevelProblem):
         out["F"] = evaluation.value
         out["G"], out["H"] = evaluation.constraints[:inequalities], evaluation.constraints[inequalities:]
 
-    def _with_jobs(self, workers: Any) -> _native.Source:
-        """What answers batches, on as many threads as there are to be workers."""
-        if workers is not None and (workers == 0 or workers < -1):
-            raise ProblemError(f"workers is {workers}\nhint: a number of threads, or -1 for one on each processor")
-        jobs = 1 if workers is None else max(int(workers), 0)
+    def _with_jobs(self, jobs: int) -> _native.Source:
+        """What answers batches, on so many threads or programs."""
         return _native.Source(*self._arguments, jobs)
 
     def _source(self) -> tuple[str, str]:

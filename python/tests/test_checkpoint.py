@@ -124,3 +124,24 @@ def test_ctrl_c_works_at_any_moment(tmp_path: Path, problem: str, body: str, opt
     _, errors = process.communicate(timeout=600)
     assert errors.rstrip().endswith("KeyboardInterrupt") and process.returncode == -signal.SIGINT
     assert path.exists()
+
+
+def test_a_larger_budget_goes_on_where_the_smaller_one_ended(tmp_path: Path, counted: Any) -> None:
+    path = tmp_path / "run.ckpt"
+    whole = solve_toll(budget=120)
+    first = solve_toll(budget=40, checkpoint=path)
+    f = counted(toll_trips)
+    rest = solve_toll(f=f, budget=120, checkpoint=path)
+    assert rest.to_dict() | {"seconds": 0.0} == whole.to_dict() | {"seconds": 0.0}
+    assert f.calls == whole.nfev_lower - first.nfev_lower > 0
+    with pytest.raises(bilevo.CheckpointError, match="a budget can only be raised"):
+        solve_toll(budget=60, checkpoint=path)
+
+
+def test_a_time_limit_counts_all_sessions(tmp_path: Path, counted: Any) -> None:
+    path = tmp_path / "run.ckpt"
+    first = solve_toll(budget=40, checkpoint=path)
+    f = counted(toll_trips)
+    with pytest.warns(bilevo.BilevoWarning, match="before"):
+        again = solve_toll(f=f, budget=120, checkpoint=path, time_limit=first.seconds)
+    assert again.status == "time_limit" and f.calls == 0

@@ -69,11 +69,20 @@ def test_a_cluster_gives_the_same_answer(client: Any) -> None:
     assert same(alone, solve_toll(budget=30, f=slow_trips, workers=client.get_executor()))
 
 
+def test_a_closed_client_is_named(cluster: Cluster) -> None:
+    with distributed.Client(scheduler_file=str(cluster.file), timeout=600) as client:
+        executor = client.get_executor()
+    with pytest.raises(bilevo.ProblemError, match="a Dask client that is closed"):
+        solve_toll(workers=client)
+    with pytest.raises(bilevo.BilevoError, match="keep the executor or the client open"):
+        solve_toll(workers=executor)
+
+
 def test_a_worker_killed_in_the_middle_changes_nothing(client: Any, cluster: Cluster) -> None:
     killed = []
 
     def kill_one(result: bilevo.Result) -> None:
-        if result.nit == 2:
+        if result.nit == 2 and not killed:
             cluster.workers[0].kill()
             killed.append(cluster.workers[0].wait())
 

@@ -11,6 +11,10 @@ from conftest import TOLL, same, solve_toll, toll_income, toll_trips
 import bilevo
 
 
+#: Leaves out what a problem that is given as a whole has itself.
+NOTHING: dict[str, Any] = {"f": None, "bounds_upper": None, "bounds_lower": None, "maximize": None}
+
+
 def refused(words: str, error: Any = bilevo.ProblemError, **options: Any) -> BaseException:
     with pytest.raises(error, match=words) as raised:
         solve_toll(**options)
@@ -46,6 +50,19 @@ def refused(words: str, error: Any = bilevo.ProblemError, **options: Any) -> Bas
         ({"settings": {"stop.max_upper_evals": 3}}, "leave one of them out"),
         ({"on_failure": "ignore"}, "`worst` or `stop`"),
         ({"time_limit": -1}, "a number of seconds"),
+        ({"time_limit": "soon"}, "a number of seconds"),
+        ({"eval_timeout": -1, "workers": 1}, "a number of seconds"),
+        ({"eval_timeout": 1}, "as in workers=1"),
+        ({"eval_timeout": 1, "workers": map}, "as in workers=1"),
+        ({"workers": 100_000}, "at most 1024 processes"),
+        ({"F": "smd1", "workers": 100_000, **NOTHING}, "at most 1024 threads"),
+        ({"retries": -1}, "retries is -1"),
+        ({"retries": 1.5}, "retries is 1.5"),
+        ({"settings": [("upper.population", 3)]}, "give a mapping"),
+        ({"audit_evals": -1}, "audit_evals is -1"),
+        ({"effort": "little"}, "jq.effort"),
+        ({"names_upper": ["toll", "rate"]}, "give 1 different names"),
+        ({"names_lower": [3]}, "give 1 different names"),
         ({"workers": 0}, "a number of processes"),
         ({"workers": "two"}, "a number of processes"),
         ({"callback": 3}, "not a function"),

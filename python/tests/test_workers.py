@@ -16,7 +16,7 @@ import pytest
 from conftest import same, solve_toll, toll_income, toll_trips
 
 import bilevo
-from bilevo import _worker, _workers
+from bilevo import _crew, _worker, _workers
 
 
 def slow_trips(x: Any, y: Any) -> Any:
@@ -207,29 +207,10 @@ def test_sending_costs_what_the_busiest_worker_does_not_explain() -> None:
     def answers(seconds: float, worker: str) -> _worker.Answers:
         return _worker.Answers(np.zeros(1), np.empty((1, 0)), [], seconds, worker)
 
-    with ThreadPoolExecutor(1) as executor:
-        crew = _workers._ExecutorCrew(_worker.Task(bilevo.problems.smd(1), "key"), executor, None, ours=False)
-        for _ in range(50):
-            crew._learn(1.0, [answers(0.4, "one"), answers(0.3, "one"), answers(0.5, "two")])
+    crew = _crew.Crew()
+    for _ in range(50):
+        crew.learn(1.0, [answers(0.4, "one"), answers(0.3, "one"), answers(0.5, "two")])
     assert crew.overhead == pytest.approx(0.3)
-
-
-def test_cheap_functions_stay_at_home() -> None:
-    problem = bilevo.FunctionProblem(toll_income, toll_trips, (0, 10), (0, 10))
-    x = y = np.full((40, 1), 3.0)
-    with _workers.Pool(problem, 2) as pool:
-        sent = 0
-        answer = pool._crew.answer
-
-        def counted(*args: Any) -> Any:
-            nonlocal sent
-            sent += 1
-            return answer(*args)
-
-        pool._crew.answer = counted  # type: ignore[method-assign]
-        for _ in range(20):
-            pool("lower", np.arange(40, dtype=np.uint64), x, y)
-    assert 0 < sent < 5
 
 
 def test_a_worker_unpacks_a_problem_once() -> None:
@@ -240,8 +221,14 @@ def test_a_worker_unpacks_a_problem_once() -> None:
     for number in range(10):
         _worker._unpack(f"other {number}", packed)
     assert len(_worker._unpacked) <= 4
-    with pytest.raises(RuntimeError, match="was not started"):
-        _worker._unpack("gone", None)
+
+
+@pytest.mark.parametrize("closed", [ProcessPoolExecutor, ThreadPoolExecutor])
+def test_an_executor_that_is_closed_is_named(closed: Any) -> None:
+    executor = closed(1)
+    executor.shutdown()
+    with pytest.raises(bilevo.EvaluationError, match="keep the executor or the client open"):
+        solve_toll(workers=executor)
 
 
 FORK = """

@@ -11,10 +11,11 @@ use crate::run::json;
 use crate::source::Interrupted;
 use bilevo::{
     Batch, Engine, Evaluator, EvaluatorError, Event, Failure, FailureKind, GenerationRecord, Level, Observer,
-    ProblemSpec, Replies, RunId, RunResult, Status, Times,
+    ProblemSpec, Replies, RunId, RunResult, Status, TimeLimits, Times,
 };
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -56,16 +57,26 @@ pub(crate) struct Border<'a> {
     caught: Caught,
     /// What ended the run, if it was not a failed evaluation under the policy `stop`.
     pub(crate) fatal: Option<PyErr>,
-    /// Levels at which an evaluation has worked.
-    worked: [bool; 2],
+    /// What is known of the functions, lower and upper level.
+    trials: [Trial; 2],
+    limits: TimeLimits,
     looked: Instant,
 }
 
 impl<'a> Border<'a> {
-    /// `trusted`: the functions are known to work, so that a batch of which every point raises is
-    /// bad luck and no mistake in the program.
+    /// `trusted`: the functions are known to work, so that points at which they raise are bad luck and
+    /// no mistake in the program.
     pub(crate) fn new(spec: ProblemSpec, answering: Answering<'a>, caught: Caught, trusted: bool) -> Self {
-        Border { spec, answering, caught, fatal: None, worked: [trusted; 2], looked: Instant::now() }
+        let trials = [(); 2].map(|()| Trial { settled: trusted, ..Trial::default() });
+        let limits = TimeLimits::default();
+        Border { spec, answering, caught, fatal: None, trials, limits, looked: Instant::now() }
+    }
+
+    /// The error to raise in place of a result without an answer, if a function never did anything but
+    /// fail in one and the same way.
+    pub(crate) fn never_worked(&self, py: Python<'_>) -> Option<PyErr> {
+        let trials = [Level::Lower, Level::Upper].into_iter().zip(&self.trials);
+        trials.filter(|(_, trial)| !trial.settled && !trial.failed.is_empty()).find_map(|(l, t)| t.mistake(py, l))
     }
 
     fn answer(&mut self, py: Python<'_>, batch: &Batch, replies: &mut Replies) -> PyResult<()> {
@@ -73,7 +84,7 @@ impl<'a> Border<'a> {
         let mut caught = Vec::new();
         match &self.answering {
             Answering::Functions(functions) => {
-                functions.each(py, batch, |index, answer, constraints| match answer {
+                functions.each(py, batch, self.limits, |index, answer, constraints| match answer {
                     Ok(value) => replies.push(spec, value, constraints),
                     Err(error) => {
                         replies.push_failure(Failure::new(FailureKind::Error, error.to_string()));
@@ -87,22 +98,76 @@ impl<'a> Border<'a> {
             }
             Answering::Native(..) => {}
         }
-        let worked = &mut self.worked[usize::from(batch.level() == Level::Upper)];
-        *worked |= caught.len() < batch.len();
-        if !*worked && let Some((_, error)) = caught.first() {
-            return Err(hopeless(py, batch.level(), error));
-        }
+        let trial = &mut self.trials[usize::from(batch.level() == Level::Upper)];
+        trial.add(py, spec, batch, replies, &caught);
         self.caught.with(|kept| *kept = caught);
-        Ok(())
+        match trial.is_enough() {
+            true => trial.mistake(py, batch.level()).map_or(Ok(()), Err),
+            false => Ok(()),
+        }
     }
 }
 
-/// Every point of a level's first batch raised: that is a mistake in the function.
-fn hopeless(py: Python<'_>, level: Level, error: &PyErr) -> PyErr {
-    let message = format!("every {level} evaluation of the first batch failed: {error}");
-    let hopeless = errors::exception(py, "EvaluationError", message);
-    hopeless.set_cause(py, Some(error.clone_ref(py)));
-    hopeless
+/// Points that must all fail in the same way before anything works for that to be a mistake in the
+/// function, if they are spread out: in every third of the range of every variable. A function that fails
+/// in half of the box does so with a chance of one in a million.
+const MISTAKE: usize = 20;
+/// As many may lie anywhere.
+const ANYWHERE: usize = 100;
+
+/// What the first evaluations of a level say about its function.
+#[derive(Default)]
+struct Trial {
+    /// Something worked, or failed in another way than the first: it is no plain mistake.
+    settled: bool,
+    /// Points that failed, all in the same way.
+    failed: BTreeSet<u64>,
+    /// For every variable of both levels, the thirds of its range in which they lie, as bits.
+    thirds: Vec<u8>,
+    words: String,
+    error: Option<PyErr>,
+}
+
+impl Trial {
+    /// Looks at the answers to a batch, as long as nothing is settled.
+    fn add(&mut self, py: Python<'_>, spec: &ProblemSpec, batch: &Batch, replies: &Replies, caught: &[(u64, PyErr)]) {
+        if self.settled {
+            return;
+        }
+        let failures = replies.failures();
+        if self.failed.is_empty()
+            && let Some((_, first)) = failures.first()
+        {
+            self.words.clone_from(&first.message);
+            self.error = caught.first().map(|(_, error)| error.clone_ref(py));
+        }
+        let alike = |(_, failure): &(usize, Failure)| {
+            matches!(failure.kind, FailureKind::Error | FailureKind::Crash) && failure.message == self.words
+        };
+        self.settled = failures.len() < batch.len() || !failures.iter().all(alike);
+        self.failed.extend((0..batch.len()).map(|index| batch.id(index)));
+        self.thirds.resize(spec.upper.dim() + spec.lower.dim(), 0);
+        for index in 0..batch.len() {
+            let units = [spec.upper.space.to_unit(batch.x(index)), spec.lower.space.to_unit(batch.y(index))];
+            for (seen, unit) in self.thirds.iter_mut().zip(units.into_iter().flatten()) {
+                *seen |= 1 << (3.0 * unit).clamp(0.0, 2.0) as u8;
+            }
+        }
+    }
+
+    fn is_enough(&self) -> bool {
+        let spread = self.thirds.iter().all(|seen| *seen == 0b111);
+        self.failed.len() >= if spread { MISTAKE } else { ANYWHERE }
+    }
+
+    /// The error that says so, unless the function has worked or failed in several ways.
+    fn mistake(&self, py: Python<'_>, level: Level) -> Option<PyErr> {
+        let (points, words) = (self.failed.len(), &self.words);
+        let message = format!("every {level} evaluation failed, at {points} points and with the same error: {words}");
+        let error = errors::exception(py, "EvaluationError", message);
+        error.set_cause(py, self.error.as_ref().map(|cause| cause.clone_ref(py)));
+        (!self.settled).then_some(error)
+    }
 }
 
 fn answer_by_pool(
@@ -122,7 +187,11 @@ fn answer_by_pool(
     let mut row = Vec::new();
     for (index, value) in values.iter().enumerate() {
         if let Some((_, kind, message, error)) = failures.next_if(|(failed, ..)| *failed == index) {
-            let kind = if kind == "crash" { FailureKind::Crash } else { FailureKind::Error };
+            let kind = match kind.as_str() {
+                "crash" => FailureKind::Crash,
+                "timeout" => FailureKind::Timeout,
+                _ => FailureKind::Error,
+            };
             replies.push_failure(Failure::new(kind, message));
             caught.extend(error.map(|error| (batch.id(index), PyErr::from_value(error))));
             continue;
@@ -157,9 +226,26 @@ impl Evaluator for Border<'_> {
             Python::attach(|py| self.answer(py, batch, replies))
         };
         answered.map_err(|error| {
+            if Python::attach(|py| errors::is_out_of_time(py, &error)) {
+                return EvaluatorError::out_of_time();
+            }
             self.fatal = Some(error);
             EvaluatorError::new("Python ended the run")
         })
+    }
+
+    fn limit(&mut self, limits: TimeLimits) {
+        self.limits = limits;
+        match &mut self.answering {
+            Answering::Functions(_) => {}
+            Answering::Native(evaluator, _) => evaluator.limit(limits),
+            Answering::Pool(pool) => {
+                let left = limits.end.map(|end| end.saturating_duration_since(Instant::now()).as_secs_f64());
+                let each = limits.each.map(|each| each.as_secs_f64());
+                let told = Python::attach(|py| pool.call_method1(py, "limit", (left, each)));
+                self.fatal = told.err();
+            }
+        }
     }
 }
 
@@ -187,10 +273,10 @@ impl<'a> Watcher<'a> {
         Watcher { id, records, on_generation, caught, failures: Vec::new(), raised: None }
     }
 
-    fn tell_python(&mut self, record: &GenerationRecord, engine: &Engine, times: Times) -> ControlFlow<()> {
+    fn tell_python(&mut self, record: Option<&GenerationRecord>, engine: &Engine, times: Times) -> ControlFlow<()> {
         let Some(callable) = &self.on_generation else { return ControlFlow::Continue(()) };
         let result = RunResult::new(self.id.clone(), engine, Status::Running, times);
-        let (record, result) = (json(record), json(&result));
+        let (record, result) = (record.map(json), json(&result));
         let told = Python::attach(|py| callable.call1(py, (record, times.seconds, result))?.extract::<bool>(py));
         match told {
             Ok(false) => ControlFlow::Continue(()),
@@ -214,8 +300,9 @@ impl Observer for Watcher<'_> {
             }
             Event::GenerationDone { record, engine, times } => {
                 self.records.push(((*record).clone(), times.seconds));
-                self.tell_python(record, engine, *times)
+                self.tell_python(Some(record), engine, *times)
             }
+            Event::Progress { engine, times } => self.tell_python(None, engine, *times),
             _ => ControlFlow::Continue(()),
         }
     }

@@ -1,6 +1,6 @@
 //! Errors of the Rust side as the exceptions of `bilevo._errors`.
 
-use bilevo::{CheckpointError, ConfigError};
+use bilevo::ConfigError;
 use pyo3::prelude::*;
 
 /// An exception of a class of `bilevo._errors`.
@@ -11,6 +11,12 @@ pub(crate) fn exception(py: Python<'_>, class: &str, message: impl ToString) -> 
         Ok(exception) => PyErr::from_value(exception),
         Err(error) => error,
     }
+}
+
+/// Whether this is the exception that says that the time of the run is used up.
+pub(crate) fn is_out_of_time(py: Python<'_>, error: &PyErr) -> bool {
+    let class = py.import("bilevo._errors").and_then(|module| module.getattr("OutOfTime"));
+    class.is_ok_and(|class| error.get_type(py).is(&class))
 }
 
 /// Something is wrong with a problem, a method or a setting.
@@ -25,6 +31,6 @@ pub(crate) fn config(py: Python<'_>, error: &ConfigError) -> PyErr {
     problem(py, words.replace("`bilevo explain METHOD` shows all", "bilevo.explain(method) shows all"))
 }
 
-pub(crate) fn checkpoint(py: Python<'_>, error: &CheckpointError) -> PyErr {
+pub(crate) fn checkpoint(py: Python<'_>, error: impl ToString) -> PyErr {
     exception(py, "CheckpointError", error)
 }

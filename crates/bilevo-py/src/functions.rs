@@ -2,7 +2,7 @@
 
 use crate::call;
 use crate::errors;
-use bilevo::{Batch, Level, ProblemSpec};
+use bilevo::{Batch, Level, ProblemSpec, TimeLimits};
 use numpy::{PyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -45,7 +45,7 @@ impl Functions {
         let batch = read_batch(py, &self.spec, level, &x, &y)?;
         let width = self.spec.level(level).constraints();
         let (mut values, mut constraints, mut caught) = (Vec::new(), Vec::new(), Vec::new());
-        self.each(py, &batch, |index, answer, row| match answer {
+        self.each(py, &batch, TimeLimits::default(), |index, answer, row| match answer {
             Ok(value) => {
                 values.push(value);
                 constraints.extend_from_slice(row);
@@ -94,11 +94,12 @@ impl Functions {
     /// Evaluates every point and hands value and constraint values, or the exception, to `take`.
     ///
     /// # Errors
-    /// What is not an `Exception` (Ctrl-C, say) ends the whole batch.
+    /// What is not an `Exception` (Ctrl-C, say) ends the whole batch, and so does the end of the run's time.
     pub(crate) fn each(
         &self,
         py: Python<'_>,
         batch: &Batch,
+        limits: TimeLimits,
         mut take: impl FnMut(usize, Result<f64, PyErr>, &[f64]),
     ) -> PyResult<()> {
         let functions = match batch.level() {
@@ -106,13 +107,14 @@ impl Functions {
             Level::Lower => &self.lower,
         };
         if self.vectorized {
-            return each_of_batch(py, functions, batch, take);
+            return each_of_batch(py, functions, batch, limits, &mut take);
         }
         let mut constraints = Vec::new();
         for index in 0..batch.len() {
             if index % SIGNALS_EVERY == 0 {
                 py.check_signals()?;
             }
+            check_time(py, limits)?;
             constraints.clear();
             let answer = functions.point(py, batch.x(index), batch.y(index), &mut constraints);
             if let Err(error) = &answer
@@ -126,14 +128,25 @@ impl Functions {
     }
 }
 
-/// A whole batch in one call; an exception fails all of its points.
+/// Takes the index of a point, its value or exception, and its constraint values.
+type Take<'a> = dyn FnMut(usize, Result<f64, PyErr>, &[f64]) + 'a;
+
+/// An exception if the time of the run is used up.
+fn check_time(py: Python<'_>, limits: TimeLimits) -> PyResult<()> {
+    if limits.is_over() { Err(errors::exception(py, "OutOfTime", "the time is used up")) } else { Ok(()) }
+}
+
+/// A whole batch in one call. If that raises, its points are tried one by one, so that a bad one does not
+/// take the others with it.
 fn each_of_batch(
     py: Python<'_>,
     functions: &call::Functions,
     batch: &Batch,
-    mut take: impl FnMut(usize, Result<f64, PyErr>, &[f64]),
+    limits: TimeLimits,
+    take: &mut Take<'_>,
 ) -> PyResult<()> {
     py.check_signals()?;
+    check_time(py, limits)?;
     let n = batch.len();
     match functions.batch(py, batch) {
         Ok((values, constraints)) => {
@@ -143,10 +156,14 @@ fn each_of_batch(
             }
             Ok(())
         }
-        Err(error) if error.is_instance_of::<PyException>(py) => {
-            (0..n).for_each(|index| take(index, Err(error.clone_ref(py)), &[]));
+        Err(error) if error.is_instance_of::<PyException>(py) && n == 1 => {
+            take(0, Err(error), &[]);
             Ok(())
         }
+        Err(error) if error.is_instance_of::<PyException>(py) => (0..n).try_for_each(|index| {
+            let alone = batch.subset(&[index]);
+            each_of_batch(py, functions, &alone, limits, &mut |_, answer, row| take(index, answer, row))
+        }),
         Err(error) => Err(error),
     }
 }

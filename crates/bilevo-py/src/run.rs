@@ -11,7 +11,7 @@ use bilevo::config::PositionKind;
 use bilevo::methods::{self, Choice};
 use bilevo::{
     AfterFailure, Ask, Engine, FailurePolicy, GenerationRecord, ProblemSpec, Replies, RunError, RunOptions, RunResult,
-    Saving, checkpoint,
+    Saving, Status, checkpoint,
 };
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -68,7 +68,13 @@ impl Run {
         let saved = checkpoint::load(&path).map_err(|error| errors::checkpoint(py, &error))?;
         let seed = seed.unwrap_or(saved.header.id.seed);
         let wanted = start(py, spec, source, hash, method, seed, &settings)?;
-        let run = bilevo::Run::resume(saved);
+        let mut run = bilevo::Run::resume(saved);
+        // Budgets may have grown; what else differs shows below.
+        let budgets = &wanted.engine().config().stop;
+        if run.id() != wanted.id() && run.engine().spec() == wanted.engine().spec() {
+            let grown = run.extend(budgets.max_upper_evals, budgets.max_lower_evals);
+            grown.map_err(|error| errors::checkpoint(py, format!("`{}`: {error}", path.display())))?;
+        }
         if run.id() != wanted.id() || run.engine().spec() != wanted.engine().spec() {
             let message = format!(
                 "the checkpoint `{}` holds another run ({}) than the one to start ({})\n\
@@ -126,7 +132,10 @@ impl Run {
 
     /// Runs to the end with an evaluator and audits the answer if wanted; returns the result as
     /// JSON and the first evaluations that failed.
-    #[pyo3(signature = (evaluator, *, on_generation, checkpoint, time_limit, on_failure, retries, audit, position))]
+    #[pyo3(signature = (
+        evaluator, *, on_generation, checkpoint, time_limit, eval_timeout, on_failure, retries, audit, audit_evals,
+        audit_tolerance, position
+    ))]
     #[allow(clippy::too_many_arguments)]
     fn go(
         &self,
@@ -135,13 +144,18 @@ impl Run {
         on_generation: Option<Py<PyAny>>,
         checkpoint: Option<PathBuf>,
         time_limit: Option<f64>,
+        eval_timeout: Option<f64>,
         on_failure: &str,
         retries: u32,
         audit: bool,
+        audit_evals: Option<u64>,
+        audit_tolerance: Option<f64>,
         position: Option<&str>,
     ) -> PyResult<(String, Vec<Failed>)> {
-        let options = options(py, checkpoint, time_limit, on_failure, retries)?;
-        let asked = audit_options(py, position)?;
+        let options = options(py, checkpoint, [time_limit, eval_timeout], on_failure, retries)?;
+        let position = read_position(py, position)?;
+        let (max_lower_evals, tolerance) = (audit_evals, audit_tolerance);
+        let asked = AuditOptions { position, max_lower_evals, tolerance, ..AuditOptions::default() };
         let functions = evaluator.cast::<Functions>().ok().map(Bound::get);
         let source = evaluator.cast::<Source>().ok().map(Bound::get);
         let pool = evaluator.clone().unbind();
@@ -159,7 +173,7 @@ impl Run {
             return Err(errors::problem(py, "some points of the open batch have been told\nhint: tell the others too"));
         }
         let caught = Caught::default();
-        let trusted = retries > 0 || run.engine().summary().generations > 0;
+        let trusted = run.engine().summary().generations > 0;
         let spec = run.engine().spec().clone();
         let audit = (audit || spec.position != PositionKind::Any).then_some(asked);
         let mut watcher = Watcher::new(run.id().clone(), records, on_generation, caught.clone());
@@ -168,14 +182,10 @@ impl Run {
                 Ok(answering) => Border::new(spec, answering, caught.clone(), trusted),
                 Err(error) => return (None, Err(RunError::Evaluator(error))),
             };
-            let mut ended = run.go(&mut border, &options, &mut [&mut watcher]);
-            if let (Ok(result), Some(wanted)) = (&mut ended, audit)
-                && let Some(solution) = result.solution()
-            {
-                let position = wanted.position.or(Position::of(run.engine().config()));
-                let options = AuditOptions { seed: run.engine().seed(), position, ..wanted };
-                let finding = bilevo::audit::audit(&mut border, &solution, &options);
-                result.audited(finding, options.position, run.engine());
+            let ended = run.go_audited(&mut border, &options, audit.as_ref(), &mut [&mut watcher]);
+            let without_answer = |r: &RunResult| r.x.is_none() && matches!(r.stop, Status::Finished(_));
+            if border.fatal.is_none() && ended.as_ref().is_ok_and(without_answer) {
+                border.fatal = Python::attach(|py| border.never_worked(py));
             }
             (border.fatal, ended)
         };
@@ -207,6 +217,16 @@ impl Run {
     #[getter]
     fn max_upper_evals(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.lock(py)?.run.engine().sizes().budget.upper_evals)
+    }
+
+    /// The names of the variables of both levels; none where they have none.
+    fn names(&self, py: Python<'_>) -> PyResult<[Vec<String>; 2]> {
+        let state = self.lock(py)?;
+        let spec = state.run.engine().spec();
+        Ok([(&spec.upper.space, 'x'), (&spec.lower.space, 'y')].map(|(space, letter)| {
+            let named = (0..space.dim()).any(|index| space.name(index).is_some());
+            if named { space.names(letter) } else { Vec::new() }
+        }))
     }
 
     /// What it is a run of, in words.
@@ -269,7 +289,7 @@ fn start(
 fn options(
     py: Python<'_>,
     checkpoint: Option<PathBuf>,
-    time_limit: Option<f64>,
+    times: [Option<f64>; 2],
     on_failure: &str,
     retries: u32,
 ) -> PyResult<RunOptions> {
@@ -280,27 +300,26 @@ fn options(
             return Err(errors::problem(py, format!("on_failure is `{other}`\nhint: it takes `worst` or `stop`")));
         }
     };
-    let time_limit = match time_limit {
-        None => None,
-        Some(seconds) => Some(Duration::try_from_secs_f64(seconds).map_err(|_| {
-            errors::problem(py, format!("time_limit is {seconds}\nhint: it takes a number of seconds"))
-        })?),
+    let seconds = |name: &str, given: Option<f64>| {
+        let wrong = |_| errors::problem(py, format!("{name} is {given:?}\nhint: it takes a number of seconds"));
+        given.map(|seconds| Duration::try_from_secs_f64(seconds).map_err(wrong)).transpose()
     };
+    let (time_limit, eval_timeout) = (seconds("time_limit", times[0])?, seconds("eval_timeout", times[1])?);
     let policy = FailurePolicy { retries, then };
-    Ok(RunOptions { policy, saving: checkpoint.map(Saving::to), time_limit, ..RunOptions::default() })
+    let saving = checkpoint.map(Saving::to);
+    Ok(RunOptions { policy, saving, time_limit, eval_timeout, ..RunOptions::default() })
 }
 
-fn audit_options(py: Python<'_>, position: Option<&str>) -> PyResult<AuditOptions> {
-    let position = match position {
-        None => None,
-        Some("optimistic") => Some(Position::Optimistic),
-        Some("pessimistic") => Some(Position::Pessimistic),
+fn read_position(py: Python<'_>, position: Option<&str>) -> PyResult<Option<Position>> {
+    match position {
+        None => Ok(None),
+        Some("optimistic") => Ok(Some(Position::Optimistic)),
+        Some("pessimistic") => Ok(Some(Position::Pessimistic)),
         Some(other) => {
             let words = format!("position is `{other}`\nhint: it takes `optimistic` or `pessimistic`");
-            return Err(errors::problem(py, words));
+            Err(errors::problem(py, words))
         }
-    };
-    Ok(AuditOptions { position, ..AuditOptions::default() })
+    }
 }
 
 fn read_answers(

@@ -3,7 +3,7 @@
 use crate::errors;
 use crate::functions::{Evaluated, as_arrays, read_batch, read_level};
 use bilevo::problems::file::{self, ProblemFile};
-use bilevo::{Batch, Evaluator, EvaluatorError, Failure, Level, ProblemSpec, Replies, source};
+use bilevo::{Batch, Evaluator, EvaluatorError, Failure, Level, ProblemSpec, Replies, TimeLimits, source};
 use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 use std::cell::Cell;
@@ -93,11 +93,17 @@ impl Source {
     }
 }
 
+/// What an evaluator on a thread of its own is told.
+enum Todo {
+    Evaluate(Level, Batch),
+    Limit(TimeLimits),
+}
+
 /// An evaluator on a thread of its own. Ctrl-C ends the wait for it; what it is busy with goes on
 /// until it has an answer, and then ends with its programs.
 struct Distant {
     spec: ProblemSpec,
-    batches: Sender<(Level, Batch)>,
+    todo: Sender<Todo>,
     answers: Receiver<Result<Replies, EvaluatorError>>,
     interrupted: Interrupted,
 }
@@ -105,7 +111,7 @@ struct Distant {
 impl Distant {
     fn start(source: &Arc<dyn bilevo::Source>, jobs: usize, interrupted: Interrupted) -> Self {
         let spec = source.spec().clone();
-        let (batches, todo) = channel::<(Level, Batch)>();
+        let (sender, todo) = channel();
         let (done, answers) = channel();
         let source = source.clone();
         std::thread::spawn(move || {
@@ -113,7 +119,14 @@ impl Distant {
                 Ok(evaluator) => evaluator,
                 Err(error) => return drop(done.send(Err(error))),
             };
-            for (level, batch) in todo {
+            for todo in todo {
+                let (level, batch) = match todo {
+                    Todo::Evaluate(level, batch) => (level, batch),
+                    Todo::Limit(limits) => {
+                        evaluator.limit(limits);
+                        continue;
+                    }
+                };
                 let mut replies = Replies::default();
                 replies.start(source.spec(), level);
                 let answered = evaluator.evaluate(&batch, &mut replies).map(|()| replies);
@@ -122,7 +135,7 @@ impl Distant {
                 }
             }
         });
-        Distant { spec, batches, answers, interrupted }
+        Distant { spec, todo: sender, answers, interrupted }
     }
 }
 
@@ -131,9 +144,13 @@ impl Evaluator for Distant {
         &self.spec
     }
 
+    fn limit(&mut self, limits: TimeLimits) {
+        let _ = self.todo.send(Todo::Limit(limits));
+    }
+
     fn evaluate(&mut self, batch: &Batch, replies: &mut Replies) -> Result<(), EvaluatorError> {
         // A thread that has ended has left its reason among the answers.
-        let _ = self.batches.send((batch.level(), batch.clone()));
+        let _ = self.todo.send(Todo::Evaluate(batch.level(), batch.clone()));
         loop {
             match self.answers.recv_timeout(WAKE) {
                 Ok(answered) => {

@@ -1,0 +1,71 @@
+"""What every kind of workers has in common: how long they may take, and what sending to them costs."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ._errors import OutOfTime
+from ._problem import Floats, Level
+from ._worker import Answers
+
+#: The pieces of a batch with their answers, in any order.
+Answered: TypeAlias = list[tuple[slice, Answers]]
+
+#: How often a wait is interrupted to look for Ctrl-C (some systems cannot interrupt a wait).
+_WAKE = 0.5
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long a batch may take: until `end`, by the clock of ``time.monotonic``, and `each` seconds a point."""
+
+    end: float | None = None
+    each: float | None = None
+
+    def check(self) -> None:
+        """Raises :class:`OutOfTime` if the run has to end."""
+        if self.end is not None and time.monotonic() >= self.end:
+            raise OutOfTime
+
+    def left(self, began: float | None, points: int = 1) -> float:
+        """Seconds left to an evaluation of so many points that began then."""
+        if self.each is None or began is None:
+            return math.inf
+        return began + self.each * points - time.monotonic()
+
+    def wake(self, left: Iterable[float] = ()) -> float:
+        """How long one may wait before looking again at evaluations that have so much time left."""
+        until_end = math.inf if self.end is None else self.end - time.monotonic()
+        return max(min(_WAKE, until_end, math.inf if self.each is None else self.each, *left), 0.0)
+
+
+class Crew:
+    """Workers that answer pieces of batches."""
+
+    def __init__(self) -> None:
+        #: Seconds that sending a piece and fetching its answers take, measured on the way.
+        self.overhead = 0.001
+
+    def width(self) -> int:
+        """How many pieces are worked on at a time."""
+        raise NotImplementedError
+
+    def answer(self, level: Level, x: Floats, y: Floats, pieces: list[slice], limits: Limits) -> Answered:
+        """The answers to all pieces of a batch."""
+        raise NotImplementedError
+
+    def close(self, in_a_hurry: bool) -> None:
+        """Lets the workers go; in a hurry, whatever they are busy with."""
+
+    def learn(self, seconds: float, answers: Iterable[Answers]) -> None:
+        """What a batch took beyond the work of its busiest worker went into sending."""
+        busy: dict[str, float] = {}
+        for given in answers:
+            busy[given.worker] = busy.get(given.worker, 0.0) + given.seconds
+        if busy:
+            overhead = seconds - max(busy.values())
+            self.overhead += 0.3 * (min(max(overhead, 1e-5), 1.0) - self.overhead)

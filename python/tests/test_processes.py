@@ -1,0 +1,186 @@
+"""Worker processes of our own: what happens in them stays there."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import same, solve_toll, toll_income, toll_trips
+
+import bilevo
+
+
+class Elsewhere:
+    """Fails if it is ever called in the process that asks."""
+
+    def __init__(self, function: Any) -> None:
+        self.function, self.here = function, os.getpid()
+
+    def __call__(self, x: Any, y: Any) -> Any:
+        assert os.getpid() != self.here, "user code ran in the caller's process"
+        return self.function(x, y)
+
+
+def never_binding(x: Any, y: Any) -> Any:
+    return x[0] - 100
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_functions_never_run_here_once_workers_are_asked_for(workers: int) -> None:
+    constraints = {"upper_constraints": never_binding, "lower_constraints": never_binding}
+    alone = solve_toll(**constraints)
+    wrapped = {name: Elsewhere(function) for name, function in constraints.items()}
+    # as cheap as functions get
+    result = solve_toll(F=Elsewhere(toll_income), f=Elsewhere(toll_trips), workers=workers, **wrapped)
+    assert result.n_failed == 0 and same(alone, result)
+
+
+def dies_in_the_middle(x: Any, y: Any) -> Any:
+    os._exit(3)
+
+
+def test_a_constraint_that_dies_while_it_is_counted_is_told() -> None:
+    with pytest.raises(bilevo.ProblemError, match="exit code 3"):
+        solve_toll(upper_constraints=dies_in_the_middle, workers=2)
+
+
+def dies_below_two(x: Any, y: Any) -> Any:
+    if y[0] < 2:
+        os._exit(3)
+    return toll_trips(x, y)
+
+
+def hangs_below_two(x: Any, y: Any) -> Any:
+    if y[0] < 2:
+        time.sleep(3600)
+    return toll_trips(x, y)
+
+
+def nan_below_two(x: Any, y: Any) -> Any:
+    return float("nan") if y[0] < 2 else toll_trips(x, y)
+
+
+@pytest.mark.filterwarnings("ignore::bilevo.BilevoWarning")
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [(dies_below_two, "the worker process died in this evaluation (exit code 3)"), (hangs_below_two, "no answer within 2 s")],
+)
+def test_a_point_that_kills_or_hangs_its_worker_has_failed(function: Any, words: str) -> None:
+    budget = {"upper": 30, "lower": 60}
+    expected = solve_toll(f=nan_below_two, budget=budget)
+    result = solve_toll(f=function, budget=budget, workers=4, eval_timeout=2)
+    assert result.n_failed == expected.n_failed > 2
+    assert np.array_equal(result.x, expected.x) and np.array_equal(result.y, expected.y)
+    failure = result.failures[0]
+    assert words in failure.message and failure.level == "lower" and failure.y[0] < 2
+
+
+def batch_hangs_below_two(x: Any, y: Any) -> Any:
+    if (y < 2).any():
+        time.sleep(3600)
+    return toll_trips(x.T, y.T)
+
+
+def batch_income(x: Any, y: Any) -> Any:
+    return toll_income(x.T, y.T)
+
+
+@pytest.mark.filterwarnings("ignore::bilevo.BilevoWarning")
+def test_a_batch_that_hangs_is_cut_into_points() -> None:
+    options: dict[str, Any] = {"F": batch_income, "vectorized": True, "budget": {"upper": 10, "lower": 10}}
+    expected = solve_toll(f=lambda x, y: np.where((y < 2).any(axis=1), np.nan, toll_trips(x.T, y.T)), **options)
+    result = solve_toll(f=batch_hangs_below_two, **options, workers=2, eval_timeout=0.5)
+    assert result.n_failed == expected.n_failed > 0
+
+
+def hangs(x: Any, y: Any) -> Any:
+    time.sleep(3600)
+
+
+def test_a_time_limit_holds_while_a_worker_hangs() -> None:
+    with pytest.warns(bilevo.BilevoWarning, match="there is no answer"):
+        result = solve_toll(f=hangs, workers=2, time_limit=0.3)
+    assert result.status == "time_limit" and not result.success and result.nfev == 0
+
+
+PROGRAM = """
+name = "slow"
+command = ["{python}", "-c", "import time; input(); time.sleep(3600)"]
+start_timeout = 0
+[upper]
+variables = {{ t = [0, 10] }}
+[lower]
+variables = {{ y1 = [0, 10] }}
+"""
+
+
+def test_limits_hold_for_programs_too(tmp_path: Path) -> None:
+    path = tmp_path / "slow.toml"
+    path.write_text(PROGRAM.format(python=sys.executable))
+    with pytest.warns(bilevo.BilevoWarning, match="there is no answer"):
+        assert bilevo.minimize(path, time_limit=0.3).status == "time_limit"
+    with pytest.raises(bilevo.EvaluationError, match="no answer within 0.2 s"):
+        bilevo.minimize(path, eval_timeout=0.2, on_failure="stop")
+
+
+def test_a_time_limit_is_looked_at_within_a_batch() -> None:
+    def slow(x: Any, y: Any) -> Any:
+        time.sleep(0.05)
+        return y[0]
+
+    with pytest.warns(bilevo.BilevoWarning):
+        result = bilevo.minimize(toll_income, slow, [(0, 1)] * 9, [(0, 1)] * 9, method="bl-cma-es", time_limit=0.2, seed=1)
+    assert result.status == "time_limit" and result.nfev == 0, "no batch was finished"
+
+
+class Spawns:
+    """Starts a program that outlives everything, and waits for it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __call__(self, x: Any, y: Any) -> Any:
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])
+        (self.folder / str(child.pid)).touch()
+        child.wait()
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
+@pytest.mark.filterwarnings("ignore::bilevo.BilevoWarning")
+def test_what_a_worker_has_started_ends_with_it(tmp_path: Path) -> None:
+    solve_toll(f=Spawns(tmp_path), workers=2, time_limit=3)
+    pids = [path.name for path in tmp_path.iterdir()]
+    deadline = time.monotonic() + 600
+    while any(_runs(pid) for pid in pids):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def _runs(pid: str) -> bool:
+    """Whether a process does anything still: one that nobody has collected yet does not."""
+    try:
+        return Path("/proc", pid, "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+class CannotBeUnpacked:
+    def __call__(self, x: Any, y: Any) -> Any:
+        return 0.0
+
+    def __setstate__(self, state: Any) -> None:
+        raise ImportError("no simulator here")
+
+    def __getstate__(self) -> Any:
+        return 1
+
+
+def test_a_problem_that_workers_cannot_use_is_told() -> None:
+    with pytest.raises(bilevo.ProblemError, match="cannot use the problem: ImportError: no simulator here"):
+        solve_toll(f=CannotBeUnpacked(), workers=2)
