@@ -26,6 +26,10 @@ class BooleanConstraint(ValueError):
         )
 
 
+class WrongShape(ValueError):
+    """A function of whole batches that does not answer every point."""
+
+
 def number(value: Any) -> float:
     """One number.
 
@@ -54,7 +58,7 @@ def column(value: Any, points: int) -> Floats:
     """One number for each point of a batch."""
     array = numbers(value)
     if array.shape not in ((points,), (points, 1)):
-        raise ValueError(
+        raise WrongShape(
             f"a batch of {points} points needs {points} objective values, but an array of shape {array.shape} came back"
             "\nhint: with vectorized=True, x and y have one row for each point and the result one number for each row"
         )
@@ -67,7 +71,7 @@ def matrix(value: Any, points: int, count: int) -> Floats:
     if array.shape == (points,) and count == 1:
         array = array.reshape(points, 1)
     if array.shape != (points, count):
-        raise ValueError(
+        raise WrongShape(
             f"constraint values of a batch need the shape ({points}, {count}), but {array.shape} came back"
             "\nhint: one row for each point, one column for each constraint"
         )

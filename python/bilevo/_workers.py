@@ -256,9 +256,9 @@ def _crew(problem: BilevelProblem, workers: Workers) -> Crew:
         return Processes(problem, processes(workers, "processes"))
     key = uuid.uuid4().hex
     task = Task(problem, key)
-    if getattr(workers, "status", "running") in ("closed", "closing"):
+    executor = None if _is_closed(workers) else _executor(workers)
+    if _is_closed(workers) or _is_closed(getattr(executor, "_client", None)):
         raise ProblemError("workers is a Dask client that is closed\nhint: keep it open until the run has ended")
-    executor = _executor(workers)
     if executor is not None:
         if not isinstance(executor, ThreadPoolExecutor):
             # Better to learn now than in the middle of a batch that it cannot be sent.
@@ -269,6 +269,11 @@ def _crew(problem: BilevelProblem, workers: Workers) -> Crew:
     if callable(workers):
         return _MapCrew(task, workers)
     raise _no_workers(workers)
+
+
+def _is_closed(client: Any) -> bool:
+    """Whether this is a Dask client that was closed."""
+    return getattr(client, "status", None) in ("closed", "closing")
 
 
 def _no_workers(workers: Workers) -> ProblemError:

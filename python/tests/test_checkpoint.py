@@ -30,7 +30,7 @@ def test_a_saved_run_goes_on_where_it_was(tmp_path: Path, counted: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [{"seed": 2}, {"budget": 50}, {"method": "tlea-de"}, {"bounds_upper": [(0, 9)]}, {"name": "another"}]
+    "other", [{"seed": 2}, {"settings": {"upper.population": 9}}, {"method": "tlea-de"}, {"bounds_upper": [(0, 9)]}, {"name": "another"}]
 )
 def test_another_run_is_refused_and_kept(tmp_path: Path, other: dict[str, Any]) -> None:
     path = tmp_path / "run.ckpt"

@@ -74,7 +74,7 @@ def test_a_closed_client_is_named(cluster: Cluster) -> None:
         executor = client.get_executor()
     with pytest.raises(bilevo.ProblemError, match="a Dask client that is closed"):
         solve_toll(workers=client)
-    with pytest.raises(bilevo.BilevoError, match="keep the executor or the client open"):
+    with pytest.raises(bilevo.ProblemError, match="a Dask client that is closed"):
         solve_toll(workers=executor)
 
 

@@ -11,7 +11,7 @@ use crate::run::json;
 use crate::source::Interrupted;
 use bilevo::{
     Batch, Engine, Evaluator, EvaluatorError, Event, Failure, FailureKind, GenerationRecord, Level, Observer,
-    ProblemSpec, Replies, RunId, RunResult, Status, TimeLimits, Times,
+    ProblemSpec, Replies, RunId, RunResult, Status, TimeLimits, Times, Variable,
 };
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -113,7 +113,7 @@ impl<'a> Border<'a> {
 /// in half of the box does so with a chance of one in a million.
 const MISTAKE: usize = 20;
 /// As many may lie anywhere.
-const ANYWHERE: usize = 100;
+const ANYWHERE: usize = 60;
 
 /// What the first evaluations of a level say about its function.
 #[derive(Default)]
@@ -146,7 +146,10 @@ impl Trial {
         };
         self.settled = failures.len() < batch.len() || !failures.iter().all(alike);
         self.failed.extend((0..batch.len()).map(|index| batch.id(index)));
-        self.thirds.resize(spec.upper.dim() + spec.lower.dim(), 0);
+        if self.thirds.is_empty() {
+            let all = |variable: Variable| if variable.is_fixed() || variable.is_whole() { 0b111 } else { 0 };
+            self.thirds = spec.upper.space.iter().chain(spec.lower.space.iter()).map(all).collect();
+        }
         for index in 0..batch.len() {
             let units = [spec.upper.space.to_unit(batch.x(index)), spec.lower.space.to_unit(batch.y(index))];
             for (seen, unit) in self.thirds.iter_mut().zip(units.into_iter().flatten()) {

@@ -15,7 +15,16 @@ pub(crate) fn exception(py: Python<'_>, class: &str, message: impl ToString) -> 
 
 /// Whether this is the exception that says that the time of the run is used up.
 pub(crate) fn is_out_of_time(py: Python<'_>, error: &PyErr) -> bool {
-    let class = py.import("bilevo._errors").and_then(|module| module.getattr("OutOfTime"));
+    is_a(py, error, "bilevo._errors", "OutOfTime")
+}
+
+/// Whether a function of whole batches returned something that does not fit them.
+pub(crate) fn is_wrong_shape(py: Python<'_>, error: &PyErr) -> bool {
+    is_a(py, error, "bilevo._values", "WrongShape")
+}
+
+fn is_a(py: Python<'_>, error: &PyErr, module: &str, class: &str) -> bool {
+    let class = py.import(module).and_then(|module| module.getattr(class));
     class.is_ok_and(|class| error.get_type(py).is(&class))
 }
 

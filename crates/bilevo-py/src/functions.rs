@@ -136,8 +136,8 @@ fn check_time(py: Python<'_>, limits: TimeLimits) -> PyResult<()> {
     if limits.is_over() { Err(errors::exception(py, "OutOfTime", "the time is used up")) } else { Ok(()) }
 }
 
-/// A whole batch in one call. If that raises, its points are tried one by one, so that a bad one does not
-/// take the others with it.
+/// A whole batch in one call. If the function raises, its points are tried one by one, so that a bad one does
+/// not take the others with it; an answer of the wrong shape is a mistake of them all.
 fn each_of_batch(
     py: Python<'_>,
     functions: &call::Functions,
@@ -156,8 +156,8 @@ fn each_of_batch(
             }
             Ok(())
         }
-        Err(error) if error.is_instance_of::<PyException>(py) && n == 1 => {
-            take(0, Err(error), &[]);
+        Err(error) if error.is_instance_of::<PyException>(py) && (n == 1 || errors::is_wrong_shape(py, &error)) => {
+            (0..n).for_each(|index| take(index, Err(error.clone_ref(py)), &[]));
             Ok(())
         }
         Err(error) if error.is_instance_of::<PyException>(py) => (0..n).try_for_each(|index| {
