@@ -8,6 +8,7 @@
 
 mod archives;
 mod bench;
+mod calibrate;
 mod commands;
 mod deny;
 mod generate;
@@ -35,6 +36,7 @@ cargo xtask package                   proves that crates, wheel, sdist and guide
 cargo xtask generate [--check]        the pages of the guide that are made from the code
 cargo xtask tables [WORD]...          the tables of the guide's page on the default method, measured again
                                       (minutes), or only those whose command has such a word
+cargo xtask calibrate [ARGUMENT]...   what the words of a result are worth, on planted problems (minutes)
 cargo xtask mutants [ARGUMENT]...     which faults in the search the tests find (hours; --shard 0/12 for a part)
 
 `test` is the same everywhere: whatever pip can install goes into an environment of its own in target.
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
         ["wheel"] => archives::wheel(),
         ["package"] => archives::package(),
         ["generate", rest @ ..] => generate::run(rest),
+        ["calibrate", rest @ ..] => calibrate::run(rest),
         ["tables", rest @ ..] => tables::run(rest),
         ["mutants", rest @ ..] => mutants::run(rest),
         ["help" | "--help" | "-h"] => {

@@ -3,6 +3,7 @@
 //!
 //! The program of this package is what `cargo xtask bench` measures.
 
+pub mod calibrate;
 mod clock;
 pub mod ert;
 pub mod finished;

@@ -15,6 +15,7 @@
 //! ```
 
 pub mod audit;
+pub mod calibration;
 pub mod checkpoint;
 pub mod doubts;
 pub mod evaluate;

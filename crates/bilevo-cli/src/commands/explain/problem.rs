@@ -22,6 +22,9 @@ struct About {
     best_known: Vec<BestKnown>,
     /// Points at which they are attained, where known.
     optima: Vec<Point>,
+    /// Why the optimum of a planted problem is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: Option<String>,
     budget: Budget,
 }
 
@@ -71,6 +74,7 @@ fn about(source: &dyn Source) -> About {
         lower: level(source, Level::Lower),
         best_known: spec.best_known.clone(),
         optima: optima.collect(),
+        proof: problems::planted_problem(source.place(), Some(dims)).ok().map(|planted| planted.proof()),
         budget: spec.budget(),
     }
 }
@@ -111,6 +115,9 @@ fn print(about: &About) -> anyhow::Result<()> {
         let lower = best.lower.map(|f| format!(", f = {}", best_known(f))).unwrap_or_default();
         let at = about.optima.get(index).map(|p| format!(" at x = {}, y = {}", vector(&p.x), vector(&p.y)));
         writeln!(out, "  F = {}{lower}{}", best_known(best.upper), at.unwrap_or_default())?;
+    }
+    for (index, words) in about.proof.iter().flat_map(|proof| proof.lines()).enumerate() {
+        writeln!(out, "{}{words}", if index == 0 { "  Why: " } else { "       " })?;
     }
     let Budget { upper_evals, lower_evals, .. } = about.budget;
     writeln!(out)?;

@@ -1,0 +1,6 @@
+//! What the words of a result are worth; see [`bilevo_bench::calibrate`].
+
+fn main() -> anyhow::Result<()> {
+    let options = bilevo_bench::calibrate::Options::read(std::env::args().skip(1))?;
+    bilevo_bench::calibrate::print(&options, &mut std::io::stdout().lock())
+}

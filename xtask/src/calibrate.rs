@@ -1,0 +1,44 @@
+//! `cargo xtask calibrate [ARGUMENT]...`: what the words of a result are worth, measured again, into the file that
+//! results read and the guide's page.
+
+use crate::shell::{cargo, succeed};
+use std::fs;
+
+const PAGE: &str = "docs/src/planted.md";
+const COUNTS: &str = "crates/bilevo/calibration.csv";
+const START: &str = "<!-- calibrate -->";
+const END: &str = "<!-- end of calibrate -->";
+
+pub(crate) fn run(args: &[&str]) -> Result<bool, String> {
+    let before = ["run", "--release", "--quiet", "--locked", "--package", "bilevo-bench", "--bin", "calibrate", "--"];
+    let counts = crate::root().join(COUNTS).display().to_string();
+    let all: Vec<&str> = before.into_iter().chain(["--write", &counts]).chain(args.iter().copied()).collect();
+    let printed = succeed(&mut cargo(&all))?.stdout;
+    println!("{printed}");
+    let path = crate::root().join(PAGE);
+    let page = fs::read_to_string(&path).map_err(|e| format!("{PAGE}: {e}"))?;
+    let made = replaced(&page, &printed).ok_or_else(|| format!("{PAGE}: {START} and {END} are missing"))?;
+    fs::write(&path, made).map_err(|e| format!("{PAGE}: {e}"))?;
+    Ok(true)
+}
+
+/// The page with what was printed, less the wrong runs, between the two comments.
+fn replaced(page: &str, printed: &str) -> Option<String> {
+    let (before, rest) = page.split_once(START)?;
+    let (_, after) = rest.split_once(END)?;
+    let shown: Vec<&str> = printed.lines().filter(|line| !line.starts_with("    ")).collect();
+    Some(format!("{before}{START}\n\n{}\n\n{END}{after}", shown.join("\n").trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_printed_stands_between_the_comments() {
+        let page = format!("a\n{START}\nold\n{END}\nb\n");
+        let made = replaced(&page, "3 runs\n\n| t |\n    wrong one\n").unwrap();
+        assert_eq!(made, format!("a\n{START}\n\n3 runs\n\n| t |\n\n{END}\nb\n"));
+        assert_eq!(replaced("nothing", "x"), None);
+    }
+}
