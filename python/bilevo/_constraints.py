@@ -35,7 +35,7 @@ def read_constraints(given: Constraints | None, level: str, sizes: tuple[int, in
     for part, into in parts:
         for one in _listed(part):
             if _is_bounds(one):
-                raise ProblemError(f"an {level} constraint is a Bounds\nhint: give it as bounds_{level}")
+                raise ProblemError(f"a constraint of the {level} level is a Bounds\nhint: give it as bounds_{level}")
             if hasattr(one, "lb") and hasattr(one, "ub"):
                 _add_scipy(one, level, sizes, vectorized, less, equal)
             elif isinstance(one, Mapping) and callable(one.get("fun")):
@@ -43,7 +43,7 @@ def read_constraints(given: Constraints | None, level: str, sizes: tuple[int, in
             elif callable(one):
                 into.append(one)
             else:
-                raise ProblemError(f"an {level} constraint is {one!r}, which is not a function of (x, y)")
+                raise ProblemError(f"a constraint of the {level} level is {one!r}, which is not a function of (x, y)")
     return less, equal
 
 
@@ -71,7 +71,7 @@ def _add_mapping(
     elif one.get("type") == "eq":
         equal.append(one["fun"])
     else:
-        raise ProblemError(f"an {level} constraint has the type {one.get('type')!r}\nhint: 'ineq' or 'eq', as in SciPy")
+        raise ProblemError(f"a constraint of the {level} level has the type {one.get('type')!r}\nhint: 'ineq' or 'eq', as in SciPy")
 
 
 def _add_scipy(
@@ -87,7 +87,7 @@ def _add_scipy(
     low, high = (np.atleast_1d(_values.plain(bound)) for bound in (one.lb, one.ub))
     low, high = np.broadcast_arrays(low, high)
     if np.isnan(low).any() or np.isnan(high).any() or (low > high).any():
-        raise ProblemError(f"an {level} constraint has the bounds {one.lb!r} and {one.ub!r}, which nothing meets")
+        raise ProblemError(f"a constraint of the {level} level has the bounds {one.lb!r} and {one.ub!r}, which nothing meets")
     for kind, into in (("less", less), ("equal", equal)):
         side = _Between(function, low, high, kind, vectorized)  # type: ignore[arg-type]
         if side.wanted():
@@ -100,7 +100,7 @@ def _takes_both(function: Any, level: str) -> None:
         inspect.signature(function).bind(None, None)
     except TypeError:
         raise ProblemError(
-            f"an {level} constraint takes other arguments than (x, y)"
+            f"a constraint of the {level} level takes other arguments than (x, y)"
             "\nhint: constraints depend on both levels here; write `lambda x, y: ...`"
         ) from None
     except ValueError:

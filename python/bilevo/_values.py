@@ -16,7 +16,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 
-class BooleanConstraint(ValueError):
+class BooleanConstraint(Exception):
     """A constraint that says whether it is met instead of by how much."""
 
     def __str__(self) -> str:
