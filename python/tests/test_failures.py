@@ -22,7 +22,7 @@ def raises_above(y: float) -> Any:
     return function
 
 
-@pytest.mark.parametrize("edge", [0.5])
+@pytest.mark.parametrize("edge", [0.5, 0.35])
 def test_a_function_that_raises_in_a_part_of_the_box_does_not_end_the_run(edge: float) -> None:
     for seed in range(40):
         result = bilevo.minimize(
