@@ -24,6 +24,7 @@ from ._errors import BilevoError, BilevoWarning, CheckpointError, EvaluationErro
 from ._minimize import minimize
 from ._optimizer import Batch, Optimizer, Point
 from ._problem import BilevelProblem, FunctionProblem
+from ._prove import Proof, prove
 from ._result import Audit, Failure, Generation, Result, Verification
 from ._settings import explain, methods
 
@@ -43,6 +44,7 @@ __all__ = [
     "Optimizer",
     "Point",
     "ProblemError",
+    "Proof",
     "Result",
     "Verification",
     "explain",
@@ -50,4 +52,5 @@ __all__ = [
     "methods",
     "minimize",
     "problems",
+    "prove",
 ]

@@ -175,7 +175,8 @@ def minimize(
             audit_tolerance=None if audit_tolerance is None else float(audit_tolerance),
             position=position,
         )
-    result = Result._read(json.loads(raw), _history(run), [_failure(*failure) for failure in failures], run.names())
+    failed = [_failure(*failure) for failure in failures]
+    result = Result._read(json.loads(raw), _history(run), failed, run.names(), problem._source()[0])
     _warn(result)
     return result
 

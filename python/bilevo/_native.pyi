@@ -24,6 +24,10 @@ class Source:
         self, level: Level, x: Floats, y: Floats
     ) -> tuple[Floats, Floats, list[tuple[int, BaseException]]]: ...
 
+def prove(
+    name: str, point: tuple[list[float], list[float]] | None, claim: float, eps: float, time_limit: float
+) -> tuple[str, list[str]]: ...
+
 class Run:
     def __new__(
         cls, spec: str, source: str, hash: str, method: str, seed: int, settings: list[tuple[str, str]]

@@ -12,6 +12,8 @@ import numpy.typing as npt
 
 if TYPE_CHECKING:
     import pandas
+
+    from ._prove import Proof
     from matplotlib.figure import Figure
 
 Floats = npt.NDArray[np.float64]
@@ -90,7 +92,7 @@ class Failure:
 class Audit:
     """What a second look at the follower's problem found.
 
-    ``verdict`` is ``"stands"``, ``"better_answer"``, ``"infeasible"``, ``"no_feasible_answer"`` or
+    ``verdict`` is ``"stands"``, ``"proven"``, ``"better_answer"``, ``"infeasible"``, ``"no_feasible_answer"`` or
     ``"incomplete"``, ``words`` says it in a sentence. ``gap`` is how much better the best answer found
     is for the follower than the one reported. ``best`` and ``ties`` (answers that are equally good for
     the follower but not for the leader) are answers with ``y``, ``F``, ``f`` and violations.
@@ -108,7 +110,7 @@ class Audit:
     @property
     def passed(self) -> bool:
         """Whether the reported answer may be trusted."""
-        return self.verdict == "stands"
+        return self.verdict in ("stands", "proven")
 
     @classmethod
     def _read(cls, raw: Mapping[str, Any]) -> Audit:
@@ -186,6 +188,7 @@ class Result:
     history: Sequence[Generation] = field(default=(), repr=False)
     failures: Sequence[Failure] = field(default=(), repr=False)
     _raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    _place: str = field(default="", repr=False, compare=False)
 
     @classmethod
     def _read(
@@ -194,6 +197,7 @@ class Result:
         history: Sequence[Generation],
         failures: Sequence[Failure] = (),
         names: Names = ((), ()),
+        place: str = "",
     ) -> Result:
         accuracy = raw["accuracy"] or {}
         counts, searches = raw["evaluations"], raw["lower_searches"]
@@ -231,6 +235,7 @@ class Result:
             history=tuple(history),
             failures=tuple(failures),
             _raw=raw,
+            _place=place,
         )
 
     @property
@@ -241,6 +246,12 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """The result as the command line prints it with ``--format json``."""
         return dict(self._raw)
+
+    def prove(self, *, eps: float = 1e-2, time_limit: float = 60.0) -> Proof:
+        """Prove the answer, or find a better one; the problem must be given by formulas (see :func:`prove`)."""
+        from ._prove import prove
+
+        return prove(self._place or self.problem, self.x, self.y, eps=eps, time_limit=time_limit)
 
     def history_frame(self) -> pandas.DataFrame:
         """The generations as a pandas frame (needs the extra ``pandas``)."""

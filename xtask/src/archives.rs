@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Instant;
 
 /// The crates that are published, in the order in which they depend on each other.
-const CRATES: [&str; 5] = ["bilevo-core", "bilevo-problems", "bilevo", "bilevo-lab", "bilevo-cli"];
+const CRATES: [&str; 6] = ["bilevo-core", "bilevo-problems", "bilevo-proof", "bilevo", "bilevo-lab", "bilevo-cli"];
 /// What an installation from the sdist needs beside Rust and a C compiler (for SQLite).
 const BUILD_TOOLS: [&str; 2] = ["maturin>=1.9,<2", "numpy"];
 

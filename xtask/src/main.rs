@@ -11,6 +11,7 @@ mod bench;
 mod calibrate;
 mod commands;
 mod deny;
+mod fuzz;
 mod generate;
 mod links;
 mod markdown;
@@ -37,6 +38,7 @@ cargo xtask generate [--check]        the pages of the guide that are made from 
 cargo xtask tables [WORD]...          the tables of the guide's page on the default method, measured again
                                       (minutes), or only those whose command has such a word
 cargo xtask calibrate [ARGUMENT]...   what the words of a result are worth, on planted problems (minutes)
+cargo xtask fuzz proof [COUNT]        random problems against brute force: is anything false ever proven?
 cargo xtask mutants [ARGUMENT]...     which faults in the search the tests find (hours; --shard 0/12 for a part)
 
 `test` is the same everywhere: whatever pip can install goes into an environment of its own in target.
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         ["generate", rest @ ..] => generate::run(rest),
         ["calibrate", rest @ ..] => calibrate::run(rest),
         ["tables", rest @ ..] => tables::run(rest),
+        ["fuzz", rest @ ..] => fuzz::run(rest),
         ["mutants", rest @ ..] => mutants::run(rest),
         ["help" | "--help" | "-h"] => {
             println!("{HELP}");

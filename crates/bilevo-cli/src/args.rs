@@ -51,6 +51,14 @@ pub(crate) fn whole_number(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
+/// A number above zero.
+pub(crate) fn positive(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|number: &f64| *number > 0.0 && number.is_finite())
+        .ok_or("expected a number above 0".into())
+}
+
 /// More variables at one level than this fit no ordinary memory: the upper strategy keeps a few
 /// square matrices over all of them.
 const LARGEST_DIM: usize = 1000;

@@ -9,6 +9,7 @@ mod interrupt;
 mod list;
 mod man;
 mod new;
+mod prove;
 mod reproduce;
 mod serve_problem;
 mod solve;
@@ -25,6 +26,7 @@ pub(crate) enum Command {
     Explain(explain::Args),
     New(new::Args),
     Check(check::Args),
+    Prove(prove::Args),
     Experiment(Box<experiment::Args>),
     Reproduce(reproduce::Args),
     ServeProblem(serve_problem::Args),
@@ -41,6 +43,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Explain(args) => explain::run(&args),
         Command::New(args) => new::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Prove(args) => prove::run(&args),
         Command::Experiment(args) => experiment::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
         Command::ServeProblem(args) => serve_problem::run(&args),

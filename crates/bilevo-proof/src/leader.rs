@@ -58,8 +58,11 @@ pub struct LeaderProof {
 const ATTEMPTS: u64 = 400;
 const ATTEMPT: Limits = Limits { boxes: 300, work: 3_000_000, time: None, stop: None };
 
+/// Better decisions from which a local search is made, and its steps at most.
+const POLISHES: u64 = 12;
+const STEPS: u64 = 500;
+
 /// Does no decision give the leader a value better than `claim` by more than `tolerance` · max(1, |claim|)?
-/// `hint` is the point of the claim, if there is one.
 pub fn leader(problem: &Problem, claim: f64, tolerance: f64, limits: &Limits) -> LeaderProof {
     let claim = problem.directions[0].flip(claim);
     let mut search = Search {
@@ -69,6 +72,7 @@ pub fn leader(problem: &Problem, claim: f64, tolerance: f64, limits: &Limits) ->
         relative: tolerance,
         better: None,
         attempts: 0,
+        polished: 0,
     };
     let mut tree = Tree::new(problem.bounds.clone(), limits);
     let (stopped, bound) = match problem.pessimistic {
@@ -101,6 +105,7 @@ struct Search<'p> {
     /// F, x and y of the best decision found.
     better: Option<(f64, Vec<f64>, Vec<f64>)>,
     attempts: u64,
+    polished: u64,
 }
 
 impl Search<'_> {
@@ -148,12 +153,15 @@ impl Search<'_> {
         let margins = vec![1e-9; problem.lower_inequalities.len()];
         for start in [Some(&middle[nx..]), known].into_iter().flatten() {
             let y = local::answer(&mut self.work, &middle[..nx], start, &margins, 60);
-            self.consider(&middle[..nx], &y);
+            if self.consider(&middle[..nx], &y) && self.polished < POLISHES {
+                self.polished += 1;
+                self.polish(middle[..nx].to_vec(), y);
+            }
         }
     }
 
     /// Keeps a decision if it is certainly better than the limit and its answer is proven.
-    fn consider(&mut self, x: &[f64], y: &[f64]) {
+    fn consider(&mut self, x: &[f64], y: &[f64]) -> bool {
         let problem = self.work.problem;
         let at: Region = x.iter().chain(y).map(|&v| Interval::point(v)).collect();
         let value = self.work.range(&problem.upper, &at);
@@ -163,7 +171,7 @@ impl Search<'_> {
             || !meets(&mut self.work, &problem.upper_inequalities, &problem.upper_equalities, &at)
             || !is_feasible(&mut self.work, &at)
         {
-            return;
+            return false;
         }
         self.attempts += 1;
         let proof = follower(problem, x, y, problem.follower_tolerance, &ATTEMPT);
@@ -173,5 +181,58 @@ impl Search<'_> {
             self.limit = value - self.relative * value.abs().max(1.0);
             self.better = Some((value, x.to_vec(), y.to_vec()));
         }
+        proof.verdict == FollowerVerdict::Proven
+    }
+
+    /// Steps along the axes of x, the follower answering each, as long as they lower F; then the end is
+    /// considered as any decision is.
+    fn polish(&mut self, mut x: Vec<f64>, mut y: Vec<f64>) {
+        let problem = self.work.problem;
+        let margins = vec![1e-9; problem.lower_inequalities.len()];
+        let mut value = self.float_value(&x, &y);
+        let (start, mut step, mut tries) = (value, 0.05, 0);
+        while step > 1e-7 && tries < STEPS {
+            let mut moved = false;
+            for j in 0..problem.nx {
+                for sign in [-1.0, 1.0] {
+                    tries += 1;
+                    let bounds = problem.bounds[j];
+                    let mut trial = x.clone();
+                    let length = step * bounds.width();
+                    let length = if problem.whole[j] { length.max(1.0).round() } else { length };
+                    trial[j] = (trial[j] + sign * length).max(bounds.lo).min(bounds.hi);
+                    let answer = local::answer(&mut self.work, &trial, &y, &margins, 60);
+                    let new = self.float_value(&trial, &answer);
+                    if new < value {
+                        (x, y, value) = (trial, answer, new);
+                        moved = true;
+                    }
+                }
+            }
+            step *= if moved { 1.0 } else { 0.4 };
+        }
+        if value < start {
+            // Any gain counts now, however small.
+            let limit = std::mem::replace(&mut self.limit, start);
+            self.consider(&x, &y);
+            self.limit = self.limit.min(limit);
+        }
+    }
+
+    /// F in floating-point numbers; infinite where a constraint is broken.
+    fn float_value(&mut self, x: &[f64], y: &[f64]) -> f64 {
+        let problem = self.work.problem;
+        let point: Vec<f64> = x.iter().chain(y).copied().collect();
+        let inequalities = problem.upper_inequalities.iter().chain(&problem.lower_inequalities);
+        let equalities = problem.upper_equalities.iter().chain(&problem.lower_equalities);
+        let mut met = true;
+        for row in inequalities {
+            met &= self.work.float(row, &point) <= 0.0;
+        }
+        for row in equalities {
+            met &= self.work.float(row, &point).abs() <= problem.equality_tolerance;
+        }
+        let value = self.work.float(&problem.upper, &point);
+        if met && !value.is_nan() { value } else { f64::INFINITY }
     }
 }

@@ -10,6 +10,7 @@ mod call;
 mod errors;
 mod functions;
 mod lab;
+mod prove;
 mod run;
 mod saved;
 mod source;
@@ -24,6 +25,8 @@ mod _native {
     use super::functions::Functions;
     #[pymodule_export]
     use super::lab::{lab_failures, lab_rows, lab_run, lab_task};
+    #[pymodule_export]
+    use super::prove::prove;
     #[pymodule_export]
     use super::run::Run;
     #[pymodule_export]

@@ -182,10 +182,13 @@ impl Run {
                 Ok(answering) => Border::new(spec, answering, caught.clone(), trusted),
                 Err(error) => return (None, Err(RunError::Evaluator(error))),
             };
-            let ended = run.go_audited(&mut border, &options, audit.as_ref(), &mut [&mut watcher]);
+            let mut ended = run.go_audited(&mut border, &options, audit.as_ref(), &mut [&mut watcher]);
             let without_answer = |r: &RunResult| r.x.is_none() && matches!(r.stop, Status::Finished(_));
             if border.fatal.is_none() && ended.as_ref().is_ok_and(without_answer) {
                 border.fatal = Python::attach(|py| border.never_worked(py));
+            }
+            if let (Ok(result), Some(source)) = (&mut ended, source) {
+                bilevo::prove::conclude(source.problem(), result, run.engine(), None);
             }
             (border.fatal, ended)
         };

@@ -77,6 +77,11 @@ impl Source {
 }
 
 impl Source {
+    /// The problem itself.
+    pub(crate) fn problem(&self) -> &dyn bilevo::Source {
+        &*self.source
+    }
+
     fn answer(&self, batch: &Batch) -> Result<Replies, EvaluatorError> {
         let mut replies = Replies::default();
         replies.start(self.source.spec(), batch.level());

@@ -15,6 +15,7 @@ mod ties;
 mod words;
 
 use crate::evaluate::Evaluator;
+use crate::prove::{FollowerFinding, FollowerVerdict};
 use bilevo_core::config::{Config, PositionKind};
 use bilevo_core::problem::{Direction, LowerConstraints, ProblemSpec};
 use bilevo_core::record::Solution;
@@ -128,6 +129,8 @@ pub struct Audit {
 pub enum Verdict {
     /// No better answer of the follower was found.
     Stands,
+    /// There is no better answer of the follower: a proof from the formulas says so.
+    Proven,
     /// The follower has a better answer.
     BetterAnswer,
     /// The reported answer is infeasible for the follower, and another one is feasible.
@@ -190,7 +193,20 @@ const BUDGET: u64 = 40;
 impl Audit {
     /// Whether the reported answer may be trusted.
     pub fn passed(&self) -> bool {
-        self.verdict == Verdict::Stands
+        matches!(self.verdict, Verdict::Stands | Verdict::Proven)
+    }
+
+    /// Takes a proof's finding about the same answer.
+    pub(crate) fn settle(&mut self, finding: &FollowerFinding) {
+        let verdict = match finding.verdict {
+            FollowerVerdict::Proven if self.verdict == Verdict::Stands => Verdict::Proven,
+            FollowerVerdict::Refuted if self.passed() => Verdict::BetterAnswer,
+            _ => return,
+        };
+        self.verdict = verdict;
+        // What the searches said of ties stays.
+        let ties = self.words.find("; several answers").map_or(String::new(), |at| self.words[at..].into());
+        self.words = finding.words() + &ties;
     }
 
     /// The answer that counts in a position, if it is not the reported one.

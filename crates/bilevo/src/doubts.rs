@@ -10,6 +10,7 @@
 //! so: no change of the elite for a while, or a distribution that shrank to a point.
 
 use crate::audit::Audit;
+use crate::prove::Proof;
 use crate::result::{RunResult, Status};
 use bilevo_core::Engine;
 use bilevo_core::problem::Level;
@@ -48,6 +49,11 @@ pub enum Doubt {
     },
     /// An audit did not confirm the answer.
     Audit {
+        /// Its finding.
+        words: String,
+    },
+    /// A proof from the formulas found a better answer of the follower.
+    Refuted {
         /// Its finding.
         words: String,
     },
@@ -94,17 +100,22 @@ pub fn doubts(result: &RunResult, engine: &Engine) -> Vec<Doubt> {
         doubts.push(Doubt::Audit { words: audit.words.clone() });
     }
     doubts.extend(engine.summary().answers_differ.map(|difference| Doubt::AnswersDiffer { difference }));
+    let proof = result.proof.as_ref();
+    if let Some(follower) = proof.and_then(Proof::refuted_answer).filter(|_| audit.is_none_or(Audit::passed)) {
+        doubts.push(Doubt::Refuted { words: follower.words() });
+    }
     if result.target_met == Some(true) {
         return doubts;
     }
     let verification = result.verification.unwrap_or_default();
     // Where nothing is known of y but what its own solver answers, there is nothing to look at again.
     let searched = !engine.spec().is_oracle_alone();
-    if searched && !verification.rechecked && !audit.is_some_and(Audit::passed) {
+    let confirmed = audit.is_some_and(Audit::passed) || proof.is_some_and(Proof::is_answer_proven);
+    if searched && !verification.rechecked && !confirmed {
         doubts.push(Doubt::NotRechecked { settled: verification.settled });
     }
-    let by_itself =
-        matches!(result.stop, Status::Finished(StopReason::Agreed | StopReason::Flat | StopReason::Collapsed));
+    let by_itself = proof.is_some_and(Proof::is_value_proven)
+        || matches!(result.stop, Status::Finished(StopReason::Agreed | StopReason::Flat | StopReason::Collapsed));
     if !by_itself && !verification.agreed && result.stop != Status::Finished(StopReason::Target) {
         doubts.push(Doubt::Unfinished { stop: result.stop, restarts: verification.restarts > 0 });
     }
@@ -165,6 +176,7 @@ impl fmt::Display for Doubt {
                 number(*violation)
             ),
             Doubt::Audit { words } => write!(f, "audit: {words}"),
+            Doubt::Refuted { words } => f.write_str(words),
             Doubt::NotRechecked { settled: true } => f.write_str(
                 "the follower's answer was searched for only once\n\
                  hint: check it with an audit, or give the run a larger budget",

@@ -26,6 +26,7 @@ pub mod observe;
 mod panics;
 pub mod policy;
 pub mod program;
+pub mod prove;
 pub mod result;
 pub mod run;
 pub mod solver;

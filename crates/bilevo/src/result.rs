@@ -1,9 +1,10 @@
 //! The result of a run: what the engine found and what that took, as one object that `bilevo solve
 //! --format json` prints, stores keep, and tables are made of.
 
-use crate::audit::{Audit, Position};
+use crate::audit::{Audit, Position, Response};
 use crate::doubts::doubts;
 use crate::id::RunId;
+use crate::prove::{FollowerVerdict, Proof};
 use bilevo_core::Engine;
 use bilevo_core::problem::{Level, ProblemSpec};
 use bilevo_core::record::{Accuracy, Evaluations, LowerSearches, Solution, StopReason, Verification};
@@ -124,6 +125,9 @@ pub struct RunResult {
     /// The check of the follower's answer; null unless asked for.
     #[serde(default)]
     pub audit: Option<Audit>,
+    /// What was proven of the answer, where the formulas are known and it could be; left out if nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
     /// Why the run is by another method than the default one, if `auto` handed over to it; left out if not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
@@ -195,6 +199,7 @@ impl RunResult {
             generations: summary.generations,
             times,
             audit: None,
+            proof: None,
             notice: None,
             success: false,
             warnings: Vec::new(),
@@ -228,23 +233,47 @@ impl RunResult {
     pub fn audited(&mut self, audit: Audit, position: Option<Position>, engine: &Engine) {
         let counts = position.filter(|_| audit.passed()).and_then(|position| audit.answer(position));
         if let Some(response) = counts {
-            self.y = Some(response.y.clone());
-            self.upper_value = response.upper_value;
-            self.lower_value = Some(response.lower_value);
-            self.upper_violation = response.upper_violation;
-            self.lower_violation = Some(response.lower_violation);
-            self.compare(engine);
+            self.answer(response, engine);
         }
         self.audit = Some(audit);
         self.judge(engine);
     }
 
+    /// Takes another answer of the follower.
+    fn answer(&mut self, response: &Response, engine: &Engine) {
+        self.y = Some(response.y.clone());
+        self.upper_value = response.upper_value;
+        self.lower_value = Some(response.lower_value);
+        self.upper_violation = response.upper_violation;
+        self.lower_violation = Some(response.lower_violation);
+        // It was searched for independently of the run, or proven.
+        self.compare(engine, true);
+    }
+
+    /// Adds what was proven, and takes the better decision that was found on the way, if one was.
+    pub(crate) fn proven(&mut self, proof: Proof, better: Option<(Vec<f64>, Response)>, engine: &Engine) {
+        if let Some((x, response)) = better {
+            self.x = Some(x);
+            self.answer(&response, engine);
+            // It was about another answer.
+            self.audit = None;
+        }
+        if let (Some(audit), Some(follower)) = (&mut self.audit, &proof.follower) {
+            audit.settle(follower);
+        }
+        // Where f is not known, whether the optimum was found rests on the follower's answer.
+        let verdict = proof.follower.as_ref().map(|follower| follower.verdict);
+        if let Some(verdict) = verdict.filter(|verdict| *verdict != FollowerVerdict::Open) {
+            self.compare(engine, verdict == FollowerVerdict::Proven);
+        }
+        self.proof = Some(proof);
+        self.judge(engine);
+    }
+
     /// Compares the solution with what is known, after it has changed.
-    fn compare(&mut self, engine: &Engine) {
+    fn compare(&mut self, engine: &Engine, rechecked: bool) {
         let Some(solution) = self.solution() else { return };
         let spec = engine.spec();
-        // An answer of the audit was searched for independently.
-        let rechecked = true;
         self.accuracy = spec.accuracy(solution.upper_value, solution.lower_value);
         self.solved = solved(spec, &solution, rechecked, &Tolerances::default());
         self.target_met = self.target_met.and(solved(spec, &solution, rechecked, &engine.config().stop.tolerances()));

@@ -12,6 +12,7 @@ use crate::audit::{AuditOptions, Position};
 use crate::checkpoint::{Checkpoint, Slot};
 use crate::observe::Observer;
 use crate::policy::FailurePolicy;
+use crate::prove::{self, ProveOptions};
 use crate::result::RunResult;
 use crate::run::{Run, RunError, RunOptions, Saving};
 use crate::source::Source;
@@ -35,6 +36,7 @@ pub struct Solver<'a> {
     jobs: usize,
     options: RunOptions,
     audit: Option<AuditOptions>,
+    prove: Option<ProveOptions>,
     observers: Vec<&'a mut dyn Observer>,
 }
 
@@ -51,6 +53,7 @@ impl<'a> Solver<'a> {
             jobs: 1,
             options: RunOptions::default(),
             audit: None,
+            prove: None,
             observers: Vec::new(),
         }
     }
@@ -151,6 +154,13 @@ impl<'a> Solver<'a> {
         self
     }
 
+    /// Proves the leader's value when the run has ended, where the formulas are known
+    /// ([`mod@crate::prove`]), and takes better decisions found on the way.
+    pub fn prove(mut self, options: ProveOptions) -> Self {
+        self.prove = Some(options);
+        self
+    }
+
     /// Which of several equally good answers of the follower counts: the search judges every decision
     /// by it, at the price of an upper evaluation for each lower one, and an audit is made that
     /// reports it. It takes the place of a position that the problem's file names.
@@ -179,7 +189,7 @@ impl<'a> Solver<'a> {
     /// # Errors
     /// As for [`Solver::run`].
     pub fn ready(self) -> Result<Ready<'a>, RunError> {
-        let Solver { source, method, config, settings, seed, resume, jobs, options, audit, .. } = self;
+        let Solver { source, method, config, settings, seed, resume, jobs, options, audit, prove, .. } = self;
         let run = match resume {
             Some(checkpoint) => resumed(source, checkpoint, &settings)?,
             None => {
@@ -191,7 +201,7 @@ impl<'a> Solver<'a> {
         // Where the problem takes a position, the end of the run is told by it too.
         let takes_position = source.spec().position != PositionKind::Any;
         let audit = audit.or_else(|| takes_position.then(AuditOptions::default));
-        Ok(Ready { run, options, audit, source, jobs, slot: None })
+        Ok(Ready { run, options, audit, prove, source, jobs, slot: None })
     }
 }
 
@@ -246,6 +256,7 @@ pub struct Ready<'a> {
     /// How it is conducted.
     pub options: RunOptions,
     audit: Option<AuditOptions>,
+    prove: Option<ProveOptions>,
     source: &'a dyn Source,
     jobs: usize,
     slot: Option<Slot>,
@@ -270,6 +281,9 @@ impl Ready<'_> {
             self.claim()?;
         }
         let mut evaluator = self.source.evaluator(self.jobs)?;
-        self.run.go_audited_with(self.slot.take(), &mut *evaluator, &self.options, self.audit.as_ref(), observers)
+        let (slot, audit) = (self.slot.take(), self.audit.as_ref());
+        let mut result = self.run.go_audited_with(slot, &mut *evaluator, &self.options, audit, observers)?;
+        prove::conclude(self.source, &mut result, self.run.engine(), self.prove.as_ref());
+        Ok(result)
     }
 }

@@ -8,7 +8,7 @@ mod file;
 
 use crate::evaluate::{Evaluator, EvaluatorError, Serial, Threads};
 use bilevo_core::problem::{BilevelProblem, Level, ProblemSpec};
-use bilevo_problems::file::FileError;
+use bilevo_problems::file::{ExpressionProblem, FileError};
 use bilevo_problems::{self as problems, BoxedProblem, ProblemError};
 
 /// A problem that can be run. Every [`BilevelProblem`] is one.
@@ -35,6 +35,11 @@ pub trait Source: Send + Sync {
     /// The names of a level's variables: the file's own, or `x1`, `x2`, … and `y1`, `y2`, …
     fn names(&self, level: Level) -> Vec<String> {
         self.spec().names(level)
+    }
+
+    /// Its formulas, if it is given by formulas: then answers can be [proven](mod@crate::prove).
+    fn formulas(&self) -> Option<&ExpressionProblem> {
+        None
     }
 
     /// Something that evaluates it with so many threads or processes; 0 means one for each
@@ -140,6 +145,9 @@ const OPENERS: &[Opener] = &[file::open];
 /// # Errors
 /// There is no such problem, no such size, or the file has mistakes.
 pub fn open(name: &str, dims: Option<(usize, usize)>) -> Result<Box<dyn Source>, SourceError> {
-    let built_in = || Ok(Box::new(Named::new(problems::problem(name, dims)?, name, "")) as Box<dyn Source>);
+    let built_in = || match problems::formulas(name, dims)? {
+        Some(problem) => Ok(Box::new(file::Formulas { problem, place: name.into(), hash: String::new() }) as _),
+        None => Ok(Box::new(Named::new(problems::problem(name, dims)?, name, "")) as Box<dyn Source>),
+    };
     OPENERS.iter().find_map(|open| open(name, dims)).unwrap_or_else(built_in)
 }

@@ -27,7 +27,7 @@ pub(crate) struct Args {
 }
 
 #[derive(Clone, Debug)]
-struct Vector(Vec<f64>);
+pub(super) struct Vector(pub(super) Vec<f64>);
 
 impl std::str::FromStr for Vector {
     type Err = String;

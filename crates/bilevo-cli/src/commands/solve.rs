@@ -7,12 +7,13 @@ mod resume;
 mod text;
 
 use super::interrupt;
-use crate::args::{Duration, Format, SizeArgs, whole_number};
+use crate::args::{Duration, Format, SizeArgs, positive, whole_number};
 use crate::output::{self, say};
 use crate::{Exit, settings};
 use anyhow::bail;
 use bilevo::checkpoint::Saved;
 use bilevo::config::SchemeKind;
+use bilevo::prove::ProveOptions;
 use bilevo::solver::Ready;
 use bilevo::source::{self, Named};
 use bilevo::testing::{Faulty, Inject};
@@ -26,6 +27,8 @@ use files::{default_checkpoint, is_stdout};
 use plot::Plot;
 use progress::Progress;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Solve a problem
 ///
@@ -91,6 +94,10 @@ pub(crate) struct Args {
     /// Solve the follower's problem at the answer once more, in another way, and compare
     #[arg(long)]
     audit: bool,
+    /// Prove that no decision is better, and take better ones found on the way, for at most a minute or
+    /// --time-limit; the problem must be given by formulas
+    #[arg(long)]
+    prove: bool,
     /// Gap of the follower's objective that counts as none, relative to max(1, |f|) [default: the
     /// file's `position_tolerance`, or 1e-4]
     #[arg(long, value_name = "GAP", value_parser = positive)]
@@ -172,14 +179,6 @@ impl Args {
     }
 }
 
-/// A number above zero.
-fn positive(text: &str) -> Result<f64, String> {
-    text.parse()
-        .ok()
-        .filter(|number: &f64| *number > 0.0 && number.is_finite())
-        .ok_or("expected a number above 0".into())
-}
-
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let stop = interrupt::flag()?;
     let saved = args.resume.as_deref().map(checkpoint::load).transpose()?;
@@ -204,6 +203,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Some(audit) => solver.audit(audit),
         None => solver,
     };
+    let solver = if args.prove { solver.prove(proving(args, &*source, &stop)?) } else { solver };
     let ready = solver.jobs(args.jobs.into()).policy(policy).stop_flag(stop).ready();
     let mut ready = ready.map_err(|error| files::with_way_out(error, args))?;
     ready.options.saving = checkpoint.map(bilevo::Saving::to);
@@ -218,6 +218,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         output::warn("this method hardly ever meets an equality constraint; --method auto does");
     }
     watch(args, &mut ready)
+}
+
+/// How the leader's value is to be proven.
+fn proving(args: &Args, source: &dyn Source, stop: &Arc<AtomicBool>) -> anyhow::Result<ProveOptions> {
+    if source.formulas().is_none() {
+        bail!("`--prove` needs formulas, and {} has none\nhint: write it as a problem file", source.id());
+    }
+    let default = ProveOptions::default();
+    let time_limit = args.time_limit.map_or(default.time_limit, |limit| limit.0);
+    Ok(ProveOptions { time_limit, stop: Arc::clone(stop), ..default })
 }
 
 /// Opens a problem, with faults if wanted.

@@ -11,6 +11,7 @@ mod hostile;
 mod present;
 #[cfg(target_os = "linux")]
 mod programs;
+mod prove;
 mod resume;
 #[cfg(unix)]
 mod stores;

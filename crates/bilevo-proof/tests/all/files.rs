@@ -7,7 +7,7 @@ use bilevo_proof::{FollowerVerdict, LeaderVerdict, Limits, Problem, follower, le
 use std::path::Path;
 
 /// All files with formulas in a folder, in order.
-fn folder(place: &str) -> Vec<ExpressionProblem> {
+pub(crate) fn folder(place: &str) -> Vec<ExpressionProblem> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(place);
     let mut paths: Vec<_> = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));

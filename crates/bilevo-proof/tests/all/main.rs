@@ -5,3 +5,4 @@ mod brute;
 mod families;
 mod files;
 mod soundness;
+mod suites;

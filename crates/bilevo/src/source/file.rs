@@ -1,12 +1,41 @@
 //! Problem files: expressions, or the command of an external program.
 
-use super::{Named, Source, SourceError};
+use super::{Source, SourceError};
 use crate::evaluate::{Evaluator, EvaluatorError};
 use crate::program::Program;
-use bilevo_core::problem::ProblemSpec;
-use bilevo_problems::file::{self, ProblemFile};
+use bilevo_core::problem::{BilevelProblem, ProblemSpec};
+use bilevo_problems::file::{self, ExpressionProblem, ProblemFile};
 use bilevo_problems::program::ProgramSpec;
 use std::path::Path;
+
+/// A problem given by formulas.
+pub(super) struct Formulas {
+    pub(super) problem: ExpressionProblem,
+    pub(super) place: String,
+    pub(super) hash: String,
+}
+
+impl Source for Formulas {
+    fn spec(&self) -> &ProblemSpec {
+        BilevelProblem::spec(&self.problem)
+    }
+
+    fn place(&self) -> &str {
+        &self.place
+    }
+
+    fn hash(&self) -> &str {
+        &self.hash
+    }
+
+    fn formulas(&self) -> Option<&ExpressionProblem> {
+        Some(&self.problem)
+    }
+
+    fn evaluator(&self, jobs: usize) -> Result<Box<dyn Evaluator + '_>, EvaluatorError> {
+        Source::evaluator(&self.problem, jobs)
+    }
+}
 
 /// A problem that an external program evaluates.
 struct External {
@@ -57,7 +86,7 @@ fn sized(name: &str, dims: Option<(usize, usize)>, file: ProblemFile) -> Result<
     }
     let hash = file.hash().to_string();
     match file {
-        ProblemFile::Expressions(problem) => Ok(Box::new(Named::new(Box::new(problem), name, hash))),
+        ProblemFile::Expressions(problem) => Ok(Box::new(Formulas { problem, place: name.into(), hash })),
         ProblemFile::Program { spec, .. } => Ok(Box::new(External { program: spec, place: name.into(), hash })),
     }
 }

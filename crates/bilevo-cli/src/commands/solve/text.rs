@@ -38,6 +38,12 @@ pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -
     if let Some(verification) = &result.verification {
         line(out, "answer", verification)?;
     }
+    if let Some(proof) = &result.proof {
+        let style = if proof.is_refuted() { WARN } else { GOOD };
+        for words in proof.words() {
+            line(out, "proof", format_args!("{style}{words}{style:#}"))?;
+        }
+    }
     if let Some(audit) = &result.audit {
         let style = if audit.passed() { GOOD } else { WARN };
         let spent = grouped(audit.evaluations.upper + audit.evaluations.lower);

@@ -1,0 +1,162 @@
+//! `bilevo prove FILE`: is the follower's answer right, and is there no better decision?
+
+use super::eval::Vector;
+use super::interrupt;
+use crate::Exit;
+use crate::args::{Duration, Format, positive, whole_number};
+use crate::output::{self, BAD, GOOD, WARN, counted, say, short, vector};
+use crate::table::{heading, line};
+use anyhow::{Context, bail};
+use bilevo::prove::{Claim, FollowerVerdict, LeaderVerdict, Proof, ProveOptions, prove};
+use bilevo::{BilevelProblem, Level, RunResult, Solver, Source, source};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Prove an answer of a problem file, or find a better one
+///
+/// Two questions are asked of the formulas: has the follower a better answer at this decision, and is there
+/// any better decision? Without a point or a claim the problem is solved first. Ends with exit code 1 if
+/// something better was found.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// A problem file with formulas, or a built-in problem that is one (basblib/NAME, bolib/NAME)
+    problem: String,
+    /// The result of a run, as `bilevo solve --format json` prints it; `-` is standard input
+    #[arg(long, value_name = "RESULT.json", conflicts_with_all = ["x", "y", "claim"])]
+    result: Option<PathBuf>,
+    /// The leader's decision: numbers separated by blanks or commas
+    #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true, requires = "y", conflicts_with = "claim")]
+    x: Option<Vector>,
+    /// The follower's answer
+    #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true, requires = "x")]
+    y: Option<Vector>,
+    /// A value of F that no decision beats
+    #[arg(long, value_name = "F", allow_negative_numbers = true)]
+    claim: Option<f64>,
+    /// A difference of F that counts as none, relative to max(1, |F|)
+    #[arg(long, value_name = "EPS", default_value_t = 1e-2, value_parser = positive)]
+    eps: f64,
+    /// Wall time of the proof, as in 90s, 10m or 1h30m
+    #[arg(long, value_name = "TIME", default_value = "60s", allow_negative_numbers = true)]
+    time_limit: Duration,
+    /// Seed of the run, if the problem is solved first [default: drawn and printed]
+    #[arg(long, short, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
+    seed: Option<u64>,
+    /// Text for people, JSON for programs
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+    let stop = interrupt::flag()?;
+    let source = source::open(&args.problem, None)?;
+    let Some(file) = source.formulas() else {
+        bail!("{} has no formulas to prove anything from\nhint: write it as a problem file", source.id());
+    };
+    let claim = match claimed(args, &*source)? {
+        Some(claim) => claim,
+        None => solved(args, &*source)?,
+    };
+    if let Claim::Point { x, y } = &claim {
+        let mut g = Vec::new();
+        let violation =
+            file.evaluate(Level::Upper, x, y, &mut g).map_or(f64::NAN, |_| source.spec().violation(Level::Upper, &g));
+        if violation > 1e-6 || violation.is_nan() {
+            output::warn(format_args!("this point breaks the leader's constraints by {}", short(violation)));
+        }
+    }
+    let options = ProveOptions { eps: args.eps, time_limit: args.time_limit.0, stop };
+    let proof = prove(file, &claim, &options)?;
+    match args.format {
+        Format::Json => output::json(&proof)?,
+        Format::Text => print(&proof, source.id())?,
+    }
+    Ok(if proof.is_refuted() { Exit::NotGood } else { Exit::Done })
+}
+
+/// What the command line claims, if anything.
+fn claimed(args: &Args, source: &dyn Source) -> anyhow::Result<Option<Claim>> {
+    let point = match (&args.result, &args.x, &args.y) {
+        (Some(path), ..) => Some(from_result(path)?),
+        (None, Some(x), Some(y)) => Some((x.0.clone(), y.0.clone())),
+        _ => None,
+    };
+    let Some((x, y)) = point else { return Ok(args.claim.map(Claim::Value)) };
+    let spec = source.spec();
+    for (name, values, expected) in [("x", &x, spec.upper.dim()), ("y", &y, spec.lower.dim())] {
+        if values.len() != expected {
+            let numbers = counted(values.len() as u64, "number");
+            bail!("{name} has {numbers}, {} takes {expected}\nhint: give the point of this problem", source.id());
+        }
+    }
+    Ok(Some(Claim::Point { x, y }))
+}
+
+/// x and y of a saved result.
+fn from_result(path: &Path) -> anyhow::Result<(Vec<f64>, Vec<f64>)> {
+    #[derive(serde::Deserialize)]
+    struct Point {
+        x: Option<Vec<f64>>,
+        y: Option<Vec<f64>>,
+    }
+    let hint = "hint: it is what `bilevo solve --format json` prints";
+    let text =
+        if path == Path::new("-") { std::io::read_to_string(std::io::stdin()) } else { std::fs::read_to_string(path) };
+    let text = text.with_context(|| format!("cannot read `{}`", path.display()))?;
+    let point: Point =
+        serde_json::from_str(&text).with_context(|| format!("`{}` is no result\n{hint}", path.display()))?;
+    match (point.x, point.y) {
+        (Some(x), Some(y)) => Ok((x, y)),
+        _ => bail!("`{}` has no x and y\n{hint}", path.display()),
+    }
+}
+
+/// The answer of a run.
+fn solved(args: &Args, source: &dyn Source) -> anyhow::Result<Claim> {
+    let mut solver = Solver::new(source);
+    if let Some(seed) = args.seed {
+        solver = solver.seed(seed);
+    }
+    let (start, result): (Instant, RunResult) = (Instant::now(), solver.run()?);
+    let seconds = start.elapsed().as_secs_f64();
+    say(format_args!("solved in {seconds:.2} s with seed {}", result.id.seed));
+    match (result.x, result.y) {
+        (Some(x), Some(y)) => Ok(Claim::Point { x, y }),
+        _ => bail!("the run found no answer to prove\nhint: `bilevo solve {}` says why", args.problem),
+    }
+}
+
+fn print(proof: &Proof, id: &str) -> anyhow::Result<()> {
+    let mut out = output::stdout();
+    heading(&mut out, format_args!("{id} · proof"))?;
+    for (name, values) in [("x", &proof.x), ("y", &proof.y)] {
+        if let Some(values) = values {
+            line(&mut out, name, vector(values))?;
+        }
+    }
+    line(&mut out, "F", short(proof.upper_value))?;
+    if let Some(follower) = &proof.follower {
+        let style = match follower.verdict {
+            FollowerVerdict::Proven => GOOD,
+            FollowerVerdict::Refuted => BAD,
+            FollowerVerdict::Open => WARN,
+        };
+        let effort = format!("{}, {:.2} s", boxes(follower.boxes), follower.seconds);
+        line(&mut out, "follower", format_args!("{style}{}{style:#} ({effort})", follower.words()))?;
+    }
+    if let Some(leader) = &proof.leader {
+        let style = match leader.verdict {
+            LeaderVerdict::Proven => GOOD,
+            LeaderVerdict::Better => BAD,
+            LeaderVerdict::Open => WARN,
+        };
+        let effort = format!("{}, {:.2} s", boxes(leader.boxes), leader.seconds);
+        line(&mut out, "leader", format_args!("{style}{}{style:#} ({effort})", leader.words(proof.upper_value)))?;
+    }
+    Ok(out.flush()?)
+}
+
+fn boxes(number: u64) -> String {
+    if number == 1 { "1 box".into() } else { format!("{} boxes", output::grouped(number)) }
+}

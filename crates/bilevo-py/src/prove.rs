@@ -1,0 +1,52 @@
+//! Proofs for problems given by formulas.
+
+use crate::errors;
+use bilevo::prove::{Claim, ProveOptions};
+use bilevo::source;
+use pyo3::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How often a proof looks for Ctrl-C.
+const WAKE: Duration = Duration::from_millis(50);
+
+/// A proof as JSON, of a point if there is one, else of the value `claim`, with its words.
+#[pyfunction]
+#[pyo3(signature = (name, point, claim, eps, time_limit))]
+pub(crate) fn prove(
+    py: Python<'_>,
+    name: String,
+    point: Option<(Vec<f64>, Vec<f64>)>,
+    claim: f64,
+    eps: f64,
+    time_limit: f64,
+) -> PyResult<(String, Vec<String>)> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    let work = move || -> Result<(String, Vec<String>), String> {
+        let source = source::open(&name, None).map_err(|error| error.to_string())?;
+        let file = source.formulas().ok_or_else(|| {
+            format!("{name} has no formulas to prove anything from\nhint: write it as a problem file")
+        })?;
+        let claim = point.map_or(Claim::Value(claim), |(x, y)| Claim::Point { x, y });
+        let time_limit = Duration::try_from_secs_f64(time_limit).map_err(|error| error.to_string())?;
+        let options = ProveOptions { eps, time_limit, stop: flag };
+        let proof = bilevo::prove::prove(file, &claim, &options).map_err(|error| error.to_string())?;
+        Ok((crate::run::json(&proof), proof.words()))
+    };
+    let worker = std::thread::spawn(work);
+    while !worker.is_finished() {
+        py.detach(|| std::thread::park_timeout(WAKE.min(Duration::from_millis(2))));
+        if let Err(interrupted) = py.check_signals() {
+            stop.store(true, Ordering::Relaxed);
+            let _ = py.detach(|| worker.join());
+            return Err(interrupted);
+        }
+    }
+    match worker.join() {
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(message)) => Err(errors::problem(py, message)),
+        Err(_) => Err(errors::problem(py, "the proof broke off: please report this")),
+    }
+}

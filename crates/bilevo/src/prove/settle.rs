@@ -1,0 +1,110 @@
+//! What a run does with formulas: its final answer is proven where that is cheap, and if asked for the
+//! leader's value too.
+
+use super::{Claim, FollowerVerdict, LeaderVerdict, Proof, ProveOptions, follower_tolerance, prove, upper_value};
+use crate::audit::Response;
+use crate::result::{RunResult, Status};
+use crate::source::Source;
+use bilevo_core::Engine;
+use bilevo_core::problem::{BilevelProblem, Level, LowerConstraints};
+use bilevo_problems::file::ExpressionProblem;
+use bilevo_proof::{Limits, Problem};
+
+/// Operations allowed for each evaluation of the run: about a tenth of what an evaluation costs a method.
+/// Counted rather than timed, so that the same run gives the same result everywhere.
+const WORK_PER_EVALUATION: u64 = 300;
+/// Operations at most, without and with an audit: a fraction of a second and about a second.
+const WORK: u64 = 5_000_000;
+const WORK_OF_AUDIT: u64 = 30_000_000;
+
+/// Adds to the result of a run what can be proven of it, if the problem is given by formulas: the
+/// follower's answer where that is cheap, and with `options` the leader's value, in which case a better
+/// decision found on the way takes the place of the answer.
+pub fn conclude(source: &dyn Source, result: &mut RunResult, engine: &Engine, options: Option<&ProveOptions>) {
+    let Some(file) = source.formulas().filter(|_| result.stop != Status::Interrupted) else { return };
+    let proof = match options {
+        Some(options) => adopt(file, result, options),
+        None => settle(file, result).map(|proof| (proof, None)),
+    };
+    if let Some((proof, better)) = proof {
+        result.proven(proof, better, engine);
+    }
+}
+
+/// Question A about the answer of a run that has ended; none if it is open or there is no answer.
+fn settle(file: &ExpressionProblem, result: &RunResult) -> Option<Proof> {
+    let (x, y) = (result.x.clone()?, result.y.clone()?);
+    let problem = Problem::new(file).ok()?;
+    let work = match &result.audit {
+        Some(_) => WORK_OF_AUDIT,
+        None => WORK.min(WORK_PER_EVALUATION * result.evaluations.total()),
+    };
+    let finding = bilevo_proof::follower(&problem, &x, &y, follower_tolerance(file), &Limits::work(work)).into();
+    let value = upper_value(file, &x, &y);
+    let proof = Proof { follower: Some(finding), ..Proof::of(&Claim::Point { x, y }, value) };
+    // What the constraints of the answer are worth is told elsewhere; here only what is better counts.
+    let follower = proof.follower.as_ref()?;
+    let told = match follower.verdict {
+        FollowerVerdict::Proven => true,
+        FollowerVerdict::Refuted => follower.better.is_some(),
+        FollowerVerdict::Open => false,
+    };
+    told.then_some(proof)
+}
+
+/// Both questions about the answer of a run. A better decision comes back beside the proof, which then is
+/// about that decision.
+fn adopt(
+    file: &ExpressionProblem,
+    result: &RunResult,
+    options: &ProveOptions,
+) -> Option<(Proof, Option<(Vec<f64>, Response)>)> {
+    let claim = Claim::Point { x: result.x.clone()?, y: result.y.clone()? };
+    let mut proof = prove(file, &claim, options).ok()?;
+    let spec = BilevelProblem::spec(file);
+    // An answer that is refuted, or breaks constraints, claims a value that nobody gets.
+    let tolerance = 1e-6;
+    let wrong = proof.follower.as_ref().is_some_and(|follower| follower.verdict == FollowerVerdict::Refuted)
+        || result.upper_violation.is_none_or(|violation| violation > tolerance);
+    if wrong && proof.leader.as_ref().is_some_and(|leader| leader.better.is_none()) {
+        let worst = spec.upper.direction.flip(1e12);
+        proof.leader = prove(file, &Claim::Value(worst), options).ok()?.leader;
+    }
+    let better = proof.leader.as_mut().and_then(|leader| leader.better.take());
+    let Some(better) = better else { return Some((proof, None)) };
+    let (response, lower) = response(file, &better.x, &better.y);
+    if let Some(leader) = &mut proof.leader {
+        let bound = leader.lower_bound.unwrap_or(f64::NEG_INFINITY);
+        let gap = (better.upper_value - bound).abs();
+        let close = gap <= 1.0001 * options.eps * better.upper_value.abs().max(1.0);
+        leader.verdict = if close { LeaderVerdict::Proven } else { LeaderVerdict::Open };
+    }
+    let problem = Problem::new(file).ok()?;
+    let limits = Limits::work(WORK_OF_AUDIT);
+    let follower = bilevo_proof::follower(&problem, &better.x, &better.y, follower_tolerance(file), &limits);
+    let about = Proof::of(&Claim::Point { x: better.x.clone(), y: better.y }, better.upper_value);
+    let proof = Proof { follower: Some(follower.into()), leader: proof.leader, ..about };
+    let response = Response { lower_violation: lower, ..response };
+    Some((proof, Some((better.x, response))))
+}
+
+/// The values at a point as results have them, and the lower violation.
+fn response(file: &ExpressionProblem, x: &[f64], y: &[f64]) -> (Response, f64) {
+    let spec = BilevelProblem::spec(file);
+    let mut g = Vec::new();
+    let mut violation = |level: Level| {
+        g.clear();
+        let value = file.evaluate(level, x, y, &mut g).unwrap_or(f64::NAN);
+        (value, spec.violation(level, &g))
+    };
+    let ((upper_value, upper), (lower_value, lower)) = (violation(Level::Upper), violation(Level::Lower));
+    let added = if spec.lower_constraints == LowerConstraints::Added { lower } else { 0.0 };
+    let response = Response {
+        y: y.to_vec(),
+        upper_value: Some(upper_value),
+        lower_value,
+        upper_violation: Some(upper + added),
+        lower_violation: lower,
+    };
+    (response, lower)
+}

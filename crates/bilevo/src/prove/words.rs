@@ -1,0 +1,61 @@
+//! What was proven, in words.
+
+use super::{FollowerFinding, FollowerVerdict, LeaderFinding, LeaderVerdict, Proof};
+
+impl Proof {
+    /// The findings as sentences: about the follower, then about the leader.
+    pub fn words(&self) -> Vec<String> {
+        let follower = self.follower.as_ref().map(FollowerFinding::words);
+        let leader = self.leader.as_ref().map(|leader| leader.words(self.upper_value));
+        follower.into_iter().chain(leader).collect()
+    }
+}
+
+impl FollowerFinding {
+    /// The finding as a sentence.
+    pub fn words(&self) -> String {
+        let gap = self.gap.map_or(String::new(), |gap| format!(" by more than {}", number(gap)));
+        match (self.verdict, &self.better) {
+            (FollowerVerdict::Proven, _) => format!("the follower's answer is proven: none is better{gap}"),
+            (FollowerVerdict::Refuted, Some(better)) => format!(
+                "the follower has a better answer: f = {} at y = {}",
+                number(better.lower_value),
+                vector(&better.y)
+            ),
+            (FollowerVerdict::Refuted, None) => "the follower's answer breaks its own constraints".into(),
+            (FollowerVerdict::Open, _) => {
+                format!("open: whether the follower has a better answer{gap} could not be decided")
+            }
+        }
+    }
+}
+
+impl LeaderFinding {
+    /// The finding as a sentence about a claimed value.
+    pub fn words(&self, claim: f64) -> String {
+        let bound = self.lower_bound.map_or("none was found".into(), number);
+        match (self.verdict, &self.better) {
+            (LeaderVerdict::Proven, _) => {
+                format!("the leader's value is proven: no decision gives better than F = {bound}")
+            }
+            (LeaderVerdict::Better, Some(better)) => format!(
+                "there is a better decision: F = {} at x = {}, y = {}; the bound is {bound}",
+                number(better.upper_value),
+                vector(&better.x),
+                vector(&better.y)
+            ),
+            _ => format!("open: nothing better than F = {} was found; the bound is {bound}", number(claim)),
+        }
+    }
+}
+
+/// A number with seven digits.
+fn number(value: f64) -> String {
+    let short: f64 = format!("{value:.6e}").parse().unwrap_or(value);
+    format!("{short:?}")
+}
+
+fn vector(values: &[f64]) -> String {
+    let numbers: Vec<String> = values.iter().map(|&value| number(value)).collect();
+    format!("[{}]", numbers.join(", "))
+}

@@ -1,0 +1,91 @@
+"""Proofs for problems that are given by formulas."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _native
+from ._errors import ProblemError
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What was proven of a claim; objective values are in the problem's own direction.
+
+    ``follower`` has ``verdict`` (``"proven"``, ``"refuted"`` or ``"open"``), ``gap``, ``better``,
+    ``boxes`` and ``seconds``; ``leader`` has ``verdict`` (``"proven"``, ``"better"`` or ``"open"``),
+    ``lower_bound``, ``better``, ``boxes`` and ``seconds``. Both are None where nothing was asked.
+    ``words`` says it in sentences.
+    """
+
+    x: Floats | None
+    y: Floats | None
+    fun: float
+    follower: Mapping[str, Any] | None
+    leader: Mapping[str, Any] | None
+    words: Sequence[str]
+    _raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def refuted(self) -> bool:
+        """Whether something better was found than what was claimed."""
+        follower = self.follower is not None and self.follower["verdict"] == "refuted"
+        return follower or (self.leader is not None and self.leader["verdict"] == "better")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object that ``bilevo prove --format json`` prints."""
+        return dict(self._raw)
+
+
+def prove(
+    problem: str | os.PathLike[str],
+    x: npt.ArrayLike | None = None,
+    y: npt.ArrayLike | None = None,
+    *,
+    claim: float | None = None,
+    eps: float = 1e-2,
+    time_limit: float = 60.0,
+    seed: int | None = None,
+) -> Proof:
+    """Prove an answer of a problem that is given by formulas, or find a better one.
+
+    ``problem`` is a problem file or the name of a built-in problem that is one. With ``x`` and ``y``
+    both questions are asked: has the follower a better answer at x, and is there a better decision at
+    all? With ``claim`` only the second, about that value of F. With neither the problem is solved
+    first, with ``seed``. A difference of F up to ``eps`` times max(1, \\|F\\|) counts as none.
+
+    >>> import bilevo
+    >>> bilevo.prove("basblib/mb_2007_19", claim=-0.2).leader["verdict"]
+    'better'
+    """
+    if (x is None) != (y is None):
+        raise ProblemError("x and y belong together\nhint: give both, or neither")
+    if x is not None and claim is not None:
+        raise ProblemError("a point claims its own F\nhint: leave out `claim`, or x and y")
+    if not (eps > 0 and np.isfinite(eps)):
+        raise ProblemError(f"eps is {eps}\nhint: it takes a number above 0")
+    name = os.fspath(problem)
+    point = None if x is None or y is None else (_numbers(x), _numbers(y))
+    if point is None and claim is None:
+        from ._minimize import minimize
+
+        found = minimize(name, seed=seed)
+        point = (_numbers(found.x), _numbers(found.y))
+    text, words = _native.prove(name, point, float("nan") if claim is None else claim, eps, time_limit)
+    raw = json.loads(text)
+    array = lambda values: None if values is None else np.array(values, dtype=float)  # noqa: E731
+    fun = float("nan") if raw["F"] is None else raw["F"]
+    return Proof(array(raw["x"]), array(raw["y"]), fun, raw["follower"], raw["leader"], words, raw)
+
+
+def _numbers(values: npt.ArrayLike) -> list[float]:
+    return [float(value) for value in np.atleast_1d(np.asarray(values, dtype=float)).ravel()]

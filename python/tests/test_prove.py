@@ -1,0 +1,51 @@
+"""Proofs of answers."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+
+import bilevo
+
+BASINS = """
+name = "basins"
+[upper]
+minimize = "(x - 0.6)^2 + (y - 1)^2"
+variables = { x = [-1, 1] }
+[lower]
+minimize = "(y^2 - 1)^2 + 0.3*x*y"
+variables = { y = [-2, 2] }
+"""
+
+
+@pytest.fixture
+def basins(tmp_path: pathlib.Path) -> pathlib.Path:
+    path = tmp_path / "basins.toml"
+    path.write_text(BASINS)
+    return path
+
+
+def test_points_claims_and_runs_are_proven(basins: pathlib.Path) -> None:
+    wrong = bilevo.prove(basins, [0.6], [0.976])
+    assert wrong.refuted
+    assert wrong.follower is not None
+    assert wrong.follower["verdict"] == "refuted"
+    assert wrong.follower["better"]["y"][0] == pytest.approx(-1.02, abs=0.05)
+    right = bilevo.prove(basins, claim=0.36)
+    assert not right.refuted
+    assert right.leader is not None
+    assert right.leader["verdict"] == "proven"
+    assert right.follower is None
+    assert any("proven" in words for words in right.words)
+    result = bilevo.minimize(basins, seed=1)
+    proof = result.prove()
+    assert proof.to_dict()["follower"]["verdict"] == "proven"
+    assert result.to_dict()["proof"]["follower"]["verdict"] == "proven"
+
+
+def test_what_cannot_be_proven_is_said() -> None:
+    with pytest.raises(bilevo.ProblemError, match="no formulas"):
+        bilevo.prove("smd1", claim=1.0)
+    with pytest.raises(bilevo.ProblemError, match="belong together"):
+        bilevo.prove("basblib/mb_2007_19", x=[0.1])
