@@ -110,8 +110,8 @@ pub struct FollowerFinding {
     pub better: Option<BetterAnswer>,
     /// Boxes looked at.
     pub boxes: u64,
-    /// Wall time.
-    pub seconds: f64,
+    /// Wall time; null where it is part of a run's.
+    pub seconds: Option<f64>,
 }
 
 /// The finding about the leader's value.
@@ -126,8 +126,8 @@ pub struct LeaderFinding {
     pub better: Option<BetterDecision>,
     /// Boxes looked at.
     pub boxes: u64,
-    /// Wall time.
-    pub seconds: f64,
+    /// Wall time; null where it is part of a run's.
+    pub seconds: Option<f64>,
 }
 
 /// Wall time is nobody's finding.
@@ -178,7 +178,7 @@ impl From<FollowerProof> for FollowerFinding {
             gap: Some(proof.gap).filter(|gap| gap.is_finite()),
             better: proof.better.map(|(y, lower_value)| BetterAnswer { y, lower_value }),
             boxes: proof.boxes,
-            seconds: proof.seconds,
+            seconds: Some(proof.seconds),
         }
     }
 }
@@ -195,7 +195,7 @@ impl From<LeaderProof> for LeaderFinding {
             lower_bound: Some(proof.bound).filter(|bound| bound.is_finite()),
             better,
             boxes: proof.boxes,
-            seconds: proof.seconds,
+            seconds: Some(proof.seconds),
         }
     }
 }
@@ -261,7 +261,7 @@ pub fn prove(file: &ExpressionProblem, claim: &Claim, options: &ProveOptions) ->
     if let Claim::Point { x, y } = claim {
         let limits = Limits { stop: stop.clone(), ..Limits::time(left / 4) };
         let finding: FollowerFinding = bilevo_proof::follower(&problem, x, y, follower_tolerance(file), &limits).into();
-        left = left.saturating_sub(Duration::from_secs_f64(finding.seconds));
+        left = left.saturating_sub(Duration::from_secs_f64(finding.seconds.unwrap_or_default()));
         proof.follower = Some(finding);
     }
     let limits = Limits { stop, ..Limits::time(left) };

@@ -142,8 +142,8 @@ fn print(proof: &Proof, id: &str) -> anyhow::Result<()> {
             FollowerVerdict::Refuted => BAD,
             FollowerVerdict::Open => WARN,
         };
-        let effort = format!("{}, {:.2} s", boxes(follower.boxes), follower.seconds);
-        line(&mut out, "follower", format_args!("{style}{}{style:#} ({effort})", follower.words()))?;
+        let spent = effort(follower.boxes, follower.seconds);
+        line(&mut out, "follower", format_args!("{style}{}{style:#} ({spent})", follower.words()))?;
     }
     if let Some(leader) = &proof.leader {
         let style = match leader.verdict {
@@ -151,12 +151,13 @@ fn print(proof: &Proof, id: &str) -> anyhow::Result<()> {
             LeaderVerdict::Better => BAD,
             LeaderVerdict::Open => WARN,
         };
-        let effort = format!("{}, {:.2} s", boxes(leader.boxes), leader.seconds);
-        line(&mut out, "leader", format_args!("{style}{}{style:#} ({effort})", leader.words(proof.upper_value)))?;
+        let spent = effort(leader.boxes, leader.seconds);
+        line(&mut out, "leader", format_args!("{style}{}{style:#} ({spent})", leader.words(proof.upper_value)))?;
     }
     Ok(out.flush()?)
 }
 
-fn boxes(number: u64) -> String {
-    if number == 1 { "1 box".into() } else { format!("{} boxes", output::grouped(number)) }
+fn effort(boxes: u64, seconds: Option<f64>) -> String {
+    let boxes = if boxes == 1 { "1 box".into() } else { format!("{} boxes", output::grouped(boxes)) };
+    seconds.map_or(boxes.clone(), |seconds| format!("{boxes}, {seconds:.2} s"))
 }

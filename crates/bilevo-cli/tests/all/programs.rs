@@ -90,7 +90,7 @@ fn the_position_decides_where_the_search_goes() {
                 (found - x).abs() < 0.03 && (reached - value).abs() < 3e-3,
                 "{method} {position} {found} {reached}"
             );
-            assert_eq!(result["audit"]["verdict"], "stands");
+            assert_eq!(result["audit"]["verdict"], "proven");
         }
     }
     // The file may say it, too; the command has the last word.
@@ -99,7 +99,7 @@ fn the_position_decides_where_the_search_goes() {
         let args = [&["solve", "worst.toml", "--seed", "1", "--format", "json"], option].concat();
         let found = json(&bilevo(folder.path(), &args));
         assert!((found["x"][0].as_f64().unwrap() - x).abs() < 0.03, "{found}");
-        assert_eq!(found["audit"]["verdict"], "stands");
+        assert_eq!(found["audit"]["verdict"], "proven");
     }
 }
 

@@ -1,7 +1,9 @@
 //! What a run does with formulas: its final answer is proven where that is cheap, and if asked for the
 //! leader's value too.
 
-use super::{Claim, FollowerVerdict, LeaderVerdict, Proof, ProveOptions, follower_tolerance, prove, upper_value};
+use super::{
+    Claim, FollowerFinding, FollowerVerdict, LeaderVerdict, Proof, ProveOptions, follower_tolerance, prove, upper_value,
+};
 use crate::audit::Response;
 use crate::result::{RunResult, Status};
 use crate::source::Source;
@@ -9,6 +11,9 @@ use bilevo_core::Engine;
 use bilevo_core::problem::{BilevelProblem, Level, LowerConstraints};
 use bilevo_problems::file::ExpressionProblem;
 use bilevo_proof::{Limits, Problem};
+
+/// A decision with what it gives.
+pub(crate) type Better = (Vec<f64>, Response);
 
 /// Operations allowed for each evaluation of the run: about a tenth of what an evaluation costs a method.
 /// Counted rather than timed, so that the same run gives the same result everywhere.
@@ -40,6 +45,8 @@ fn settle(file: &ExpressionProblem, result: &RunResult) -> Option<Proof> {
         None => WORK.min(WORK_PER_EVALUATION * result.evaluations.total()),
     };
     let finding = bilevo_proof::follower(&problem, &x, &y, follower_tolerance(file), &Limits::work(work)).into();
+    // The same run leaves the same result: its time is told once.
+    let finding = FollowerFinding { seconds: None, ..finding };
     let value = upper_value(file, &x, &y);
     let proof = Proof { follower: Some(finding), ..Proof::of(&Claim::Point { x, y }, value) };
     // What the constraints of the answer are worth is told elsewhere; here only what is better counts.
@@ -54,11 +61,7 @@ fn settle(file: &ExpressionProblem, result: &RunResult) -> Option<Proof> {
 
 /// Both questions about the answer of a run. A better decision comes back beside the proof, which then is
 /// about that decision.
-fn adopt(
-    file: &ExpressionProblem,
-    result: &RunResult,
-    options: &ProveOptions,
-) -> Option<(Proof, Option<(Vec<f64>, Response)>)> {
+fn adopt(file: &ExpressionProblem, result: &RunResult, options: &ProveOptions) -> Option<(Proof, Option<Better>)> {
     let claim = Claim::Point { x: result.x.clone()?, y: result.y.clone()? };
     let mut proof = prove(file, &claim, options).ok()?;
     let spec = BilevelProblem::spec(file);
