@@ -11,10 +11,11 @@
 //! Equation numbers are those of Hansen's tutorial (arXiv:1604.00772, appendix A). Deviations: no
 //! negative weights; no h_sigma test in eq. 45 and 47; the change of sigma in one generation is at
 //! most e; steps are shortened to [`CmaParams::longest_step`]; a sampled coordinate outside its box
-//! becomes the midpoint of the mean and the violated bound; the weights (see [`CmaParams`]). After
+//! becomes the midpoint of the mean and the violated bound; whole numbers keep a margin; the weights (see [`CmaParams`]). After
 //! every update C is symmetric, positive definite and of condition at most 1e14. Cost O(n^3) a
 //! generation.
 
+mod margin;
 mod params;
 
 pub use params::CmaParams;
@@ -82,6 +83,15 @@ impl Cma {
         }
     }
 
+    /// A distribution along the axes, of its own deviation in each coordinate.
+    pub fn along_axes(mean: Vec<f64>, deviations: &[f64]) -> Self {
+        let n = mean.len();
+        let mut cma = Cma::round(mean, 1.0);
+        deviations.iter().enumerate().for_each(|(i, deviation)| cma.cov[i * n + i] = deviation * deviation);
+        cma.scales.copy_from_slice(deviations);
+        cma
+    }
+
     /// Ratio of the longest to the shortest axis.
     pub fn axis_ratio(&self) -> f64 {
         let (low, high) = extremes(&self.scales);
@@ -120,13 +130,42 @@ impl Cma {
     /// Moves the distribution towards `parents`, best first; at most mu of them are used. Without
     /// any parent nothing happens.
     pub fn update<'a>(&mut self, params: &CmaParams, parents: impl Iterator<Item = &'a [f64]>, scratch: &mut Scratch) {
+        if self.take(params, parents, scratch) {
+            self.decompose(scratch);
+        }
+    }
+
+    /// The same for variables some of which may be whole numbers: those keep a margin.
+    pub fn update_within<'a>(
+        &mut self,
+        space: &Space,
+        params: &CmaParams,
+        parents: impl Iterator<Item = &'a [f64]>,
+        scratch: &mut Scratch,
+    ) {
+        if self.take(params, parents, scratch) {
+            if space.has_whole() {
+                self.keep_margin(space, 1.0 / (params.dim * params.population) as f64);
+            }
+            self.decompose(scratch);
+        }
+    }
+
+    /// Learns from the parents, if there are any; axes and scales are those of before.
+    fn take<'a>(
+        &mut self,
+        params: &CmaParams,
+        parents: impl Iterator<Item = &'a [f64]>,
+        scratch: &mut Scratch,
+    ) -> bool {
         scratch.fit(params.dim);
         scratch.steps.clear();
         parents.take(params.weights.len()).for_each(|parent| scratch.steps.extend_from_slice(parent));
-        if !scratch.steps.is_empty() {
+        let any = !scratch.steps.is_empty();
+        if any {
             self.learn(params, scratch);
-            self.decompose(scratch);
         }
+        any
     }
 
     /// Moves mean, paths, covariance and step size towards the parents in `scratch.steps`.

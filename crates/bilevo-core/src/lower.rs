@@ -5,6 +5,7 @@
 //! the next points of all open tasks together, so there is parallel work in a batch.
 
 mod collaborative;
+mod exchange;
 mod independent;
 mod multiobjective;
 mod neighbours;
@@ -44,7 +45,8 @@ settings! {
     pub struct LowerConfig in lower as "lower", if "scheme.kind = nested" |c| c.scheme.kind == SchemeKind::Nested;
 
     /// Which search: `independent` (BL-CMA-ES), `transfer_cma` and `transfer_de` (TLEA),
-    /// `multiobjective` (MOTEA), `collaborative` (BOC); `oracle` where the follower has its own solver.
+    /// `multiobjective` (MOTEA), `collaborative` (BOC), `exchange` (whole numbers); `oracle` where the follower
+    /// has its own solver.
     kind: LowerKind = LowerKind::Independent, |_| words(LowerKind::ALL);
     /// Points of a task in a generation; the published size of the search if null.
     population: Option<usize> = None, |c| {
@@ -121,6 +123,9 @@ pub trait LowerSearch {
     /// Takes outcomes and constraint values of the points of the last `ask`, in order.
     fn tell(&mut self, batch: &Batch, answers: Answers<'_>);
 
+    /// Hears of an answer that was found elsewhere.
+    fn learn(&mut self, _x: &[f64], _y: &[f64]) {}
+
     /// The answers so far, task by task.
     fn answers(&self) -> Vec<LowerAnswer>;
 }
@@ -143,6 +148,8 @@ family! {
     collaborative::Collaborative,
     /// The follower's own solver, asked once for each decision.
     oracle::Oracle,
+    /// Moves and exchanges of whole numbers; all answers where they are few.
+    exchange::Exchange,
 }
 
 #[cfg(test)]

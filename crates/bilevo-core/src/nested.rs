@@ -184,6 +184,7 @@ impl Nested {
         self.phase = if !run.batch.is_empty() {
             Phase::RefineLower(evaluated, refinement)
         } else if self.refiner.as_ref().is_some_and(|refiner| refiner.improve(&mut refinement)) {
+            self.lower.learn(&refinement.target.x, &refinement.target.y);
             run.ask_upper(std::slice::from_ref(&refinement.target));
             Phase::RefineUpper(evaluated, refinement)
         } else {

@@ -9,7 +9,7 @@ use crate::batch::{Answers, Batch};
 use crate::candidate::{Candidate, Solved};
 use crate::config::{Config, Sizes};
 use crate::engine::{RunView, SchemeKind};
-use crate::lower::{Independent, LowerRules, LowerSearch};
+use crate::lower::{LowerKind, LowerRules, LowerState};
 use crate::nested::Evaluated;
 use crate::order;
 use crate::problem::{Outcome, ProblemSpec};
@@ -31,7 +31,7 @@ settings! {
 /// The refining search.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Refiner {
-    search: Independent,
+    search: LowerState,
     probability: f64,
 }
 
@@ -55,7 +55,11 @@ enum Origin {
 
 impl Refiner {
     pub(crate) fn new(spec: &ProblemSpec, config: &Config, sizes: &Sizes) -> Self {
-        let search = Independent::new(LowerRules::refining(spec, &config.lower, sizes));
+        let kind = match config.lower.kind {
+            LowerKind::Exchange => LowerKind::Exchange,
+            _ => LowerKind::Independent,
+        };
+        let search = LowerState::new(kind, LowerRules::refining(spec, &config.lower, sizes));
         Refiner { search, probability: config.refine.probability }
     }
 

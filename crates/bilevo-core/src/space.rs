@@ -43,7 +43,7 @@ pub struct Space {
 }
 
 /// Largest whole number up to which f64 tells neighbours apart.
-const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
+pub const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// Smallest width of a real variable relative to its larger bound: about a thousand numbers lie within;
 /// and smallest width at all, far above where numbers lose digits.
@@ -104,10 +104,13 @@ impl Variable {
         if value.is_nan() { 0.5 * self.low + 0.5 * self.high } else { value.max(self.low).min(self.high) }
     }
 
-    /// A value outside the bounds goes to the midpoint of `inside` and the violated bound.
+    /// A value outside the bounds goes to the midpoint of `inside` and the violated bound; a whole number to
+    /// the bound itself, since half way might round to where it came from.
     #[inline(always)]
     pub fn repair(&self, value: f64, inside: f64) -> f64 {
-        if value < self.low {
+        if self.kind == Kind::Whole {
+            self.clamp(value)
+        } else if value < self.low {
             0.5 * inside + 0.5 * self.low
         } else if value > self.high {
             0.5 * inside + 0.5 * self.high
@@ -414,6 +417,10 @@ impl Space {
     #[inline(always)]
     pub fn repair(&self, point: &mut [f64], inside: &[f64]) {
         let n = inside.len();
+        if !self.kinds.is_empty() {
+            let all = point.iter_mut().zip(inside).zip(self.iter());
+            return all.for_each(|((value, &inside), v)| *value = v.repair(*value, inside));
+        }
         for ((value, &inside), &(low, high)) in point[..n].iter_mut().zip(inside).zip(&self.bounds[..n]) {
             *value = Variable { low, high, kind: Kind::Real }.repair(*value, inside);
         }

@@ -78,6 +78,15 @@ fn neighbours_and_exchanges_stay_within_the_bounds() {
     let swaps: Vec<Vec<f64>> = space.exchanges(&[0.5, 2.0, 1.0, 2.5]).collect();
     assert_eq!(swaps, [[0.5, 3.0, 0.0, 2.5]], "up and down; the site cannot open twice");
     assert_eq!(Space::from(vec![(0.0, 1.0)]).neighbours(&[0.5]).count(), 0);
+    let wide = Space::new().whole("n", 0.0, 20.0).real("z", 0.0, 1.0);
+    let moves: Vec<Vec<f64>> = wide.moves(&[5.0, 0.5]).collect();
+    let values: Vec<f64> = moves.iter().filter(|p| p[1] == 0.5).map(|p| p[0]).collect();
+    assert_eq!(values, [4.0, 6.0, 1.0, 9.0]);
+    assert!(
+        moves.contains(&vec![5.0, 0.75])
+            && moves.contains(&vec![5.0, 0.4375])
+            && moves.iter().all(|p| wide.contains(p))
+    );
 }
 
 #[test]

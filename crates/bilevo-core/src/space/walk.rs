@@ -2,6 +2,9 @@
 
 use super::{Space, Variable};
 
+/// Sizes of the moves of a real variable; the smallest is 4^-9 of its width.
+const REAL_SIZES: i32 = 9;
+
 impl Space {
     /// Points that differ from `point` by one in one whole number.
     pub fn neighbours<'a>(&'a self, point: &'a [f64]) -> impl Iterator<Item = Vec<f64>> + 'a {
@@ -10,6 +13,23 @@ impl Space {
             steps.into_iter().filter_map(move |step| moved(point, &[(i, v, step)]))
         };
         self.iter().take(point.len()).enumerate().flat_map(one)
+    }
+
+    /// Points that differ from `point` in one variable: a whole number by 1, 4, 16, … up or down, a real one
+    /// by 1/4, 1/16, … of its width.
+    pub fn moves<'a>(&'a self, point: &'a [f64]) -> impl Iterator<Item = Vec<f64>> + 'a {
+        let sizes = |v: Variable| -> Vec<f64> {
+            let fits = |size: &f64| *size <= v.width();
+            match v.is_whole() {
+                true => std::iter::successors(Some(1.0), |size| Some(4.0 * size)).take_while(fits).collect(),
+                false => (1..=REAL_SIZES).map(|k| v.width() * 0.25_f64.powi(k)).collect(),
+            }
+        };
+        let one = move |(i, v): (usize, Variable)| {
+            let steps = sizes(v).into_iter().flat_map(|size| [-size, size]);
+            steps.filter_map(move |step| moved(point, &[(i, v, step)]))
+        };
+        self.iter().take(point.len()).enumerate().filter(|(_, v)| !v.is_fixed()).flat_map(one)
     }
 
     /// Points in which one whole number is larger by one than in `point` and another one smaller: the swap
@@ -36,7 +56,7 @@ impl Space {
     }
 }
 
-/// `point` with some whole numbers moved; none if that leaves the bounds or changes nothing.
+/// `point` with some variables moved; none if that leaves the bounds or changes nothing.
 fn moved(point: &[f64], steps: &[(usize, Variable, f64)]) -> Option<Vec<f64>> {
     let fits = |&(i, v, step): &(usize, Variable, f64)| step != 0.0 && v.contains(v.nearest(point[i]) + step);
     steps.iter().all(fits).then(|| {

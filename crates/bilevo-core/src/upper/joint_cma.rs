@@ -11,17 +11,19 @@
 //! Randomness: `Purpose::Start` once, `Purpose::Sample` for every sampling round.
 //! Source: He et al., 2018 (BL-CMA-ES), upper level.
 
+use super::neighbours::Neighbours;
 use super::{Findings, LowerPrior, UpperFacts, UpperKind, UpperSetup, UpperStrategy};
 use crate::allocate::AllocatorKind;
 use crate::candidate::{Candidate, Solved};
 use crate::cma::{Cma, CmaParams, Scratch};
 use crate::config::Config;
 use crate::engine::SchemeKind;
+use crate::lower::LowerKind;
 use crate::order::{self, ConstraintRule};
 use crate::problem::Outcome;
 use crate::rng::Stream;
 use crate::settings::{number, settings, whole, words};
-use crate::space::Space;
+use crate::space::{Space, Variable};
 use serde::{Deserialize, Serialize};
 
 settings! {
@@ -37,6 +39,10 @@ settings! {
     /// Every so many generations the elite joins the parents, at no cost; 0 = never. Under an allocator
     /// that skips candidates only in generations in which some were skipped.
     recall: usize = 0, |_| whole(0, 1_000_000);
+    /// Share of the candidates that are neighbours of the elite not tried yet: one variable moved, or two
+    /// whole numbers exchanged.
+    exchange: f64 = 0.5, |_| number(0.0, 1.0),
+        if "lower.kind = exchange" |c| c.lower.kind == LowerKind::Exchange;
 }
 
 fn is_used(config: &Config) -> bool {
@@ -65,6 +71,8 @@ pub struct JointCma {
     recall: u64,
     /// Whether full generations recall it too.
     recall_always: bool,
+    /// Looks around the elite, under an exchange search.
+    neighbours: Option<Neighbours>,
     #[serde(skip)]
     scratch: Scratch,
 }
@@ -77,16 +85,46 @@ impl JointCma {
     pub fn new(setup: UpperSetup<'_>) -> Self {
         let UpperSetup { spec, config, population, mean, start } = setup;
         let space = spec.upper.space.chain(&spec.lower.space);
+        if space.has_whole() {
+            return Self::relaxed(space, config, population, (mean, start), spec.upper.dim());
+        }
         let mean = mean.map_or_else(|| space.draw(start), <[f64]>::to_vec);
         let mut widths: Vec<f64> = space.iter().map(|v| v.width()).collect();
         widths.sort_by(f64::total_cmp);
         let middle = widths.len() / 2;
         let median =
             if widths.len() % 2 == 1 { widths[middle] } else { 0.5 * widths[middle - 1] + 0.5 * widths[middle] };
+        let cma = Cma::round(mean, config.joint_cma.initial_step * median);
+        Self::start(cma, space, config, population, spec.upper.dim())
+    }
+
+    /// With whole numbers the first step is a share of each variable's own width, or of its number of
+    /// values: among binaries a median width says nothing about a price. A whole number starts in the
+    /// middle, where all its values are likely.
+    fn relaxed(
+        space: Space,
+        config: &Config,
+        population: usize,
+        (given, start): (Option<&[f64]>, &mut Stream),
+        upper_dim: usize,
+    ) -> Self {
+        let middle = |v: Variable| 0.5 * v.low + 0.5 * v.high;
+        let mut mean = given.map_or_else(|| space.draw(start), <[f64]>::to_vec);
+        if given.is_none() {
+            space.iter().zip(&mut mean).filter(|(v, _)| v.is_whole()).for_each(|(v, mean)| *mean = middle(v));
+        }
+        let width = |v: Variable| if v.is_whole() { v.width() + 1.0 } else { v.width() };
+        let deviations: Vec<f64> = space.iter().map(|v| 2.0 * config.joint_cma.initial_step * width(v)).collect();
+        Self::start(Cma::along_axes(mean, &deviations), space, config, population, upper_dim)
+    }
+
+    fn start(cma: Cma, space: Space, config: &Config, population: usize, upper_dim: usize) -> Self {
+        let exchanging = config.lower.kind == LowerKind::Exchange;
         JointCma {
-            cma: Cma::round(mean, config.joint_cma.initial_step * median),
+            cma,
             params: CmaParams::new(space.dim(), population),
-            upper_dim: spec.upper.dim(),
+            upper_dim,
+            neighbours: exchanging.then(|| Neighbours::new(config.joint_cma.exchange)),
             space,
             constraint_rule: config.joint_cma.constraint_rule,
             recall: config.joint_cma.recall as u64,
@@ -127,7 +165,11 @@ impl UpperStrategy for JointCma {
             let (x, guess) = point.split_at(self.upper_dim);
             Candidate { x: x.to_vec(), guess: guess.to_vec() }
         };
-        (0..self.params.population).map(draw).collect()
+        let mut candidates: Vec<Candidate> = (0..self.params.population).map(draw).collect();
+        if let Some(neighbours) = &mut self.neighbours {
+            neighbours.join(&self.space, self.upper_dim, &mut candidates, stream);
+        }
+        candidates
     }
 
     /// The same start for every x, as published.
@@ -142,7 +184,11 @@ impl UpperStrategy for JointCma {
         // A y that only its own solver knows is no part of the distribution.
         let lower = self.space.dim() - self.upper_dim;
         let points: Vec<Vec<f64>> = parents.iter().map(|s| [&s.x[..], &s.y[..lower]].concat()).collect();
-        self.cma.update(&self.params, points.iter().map(Vec::as_slice), &mut self.scratch);
+        let parents = points.iter().map(Vec::as_slice);
+        self.cma.update_within(&self.space, &self.params, parents, &mut self.scratch);
+        if let (Some(neighbours), Some(elite)) = (&mut self.neighbours, findings.elite) {
+            neighbours.elite = Some((elite.x.clone(), elite.y.clone()));
+        }
     }
 
     fn step_size(&self) -> f64 {

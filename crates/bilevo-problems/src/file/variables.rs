@@ -5,7 +5,7 @@ use super::diagnostic::Severity;
 use super::reader::{Field, Reader};
 use crate::expression::scope::{Scope, Shape, Symbol};
 use bilevo_core::problem::{Level, MAX_DIM};
-use bilevo_core::space::{Kind, Space};
+use bilevo_core::space::{Kind, LARGEST_WHOLE, Space};
 use toml::de::DeValue;
 
 /// What to do about too many variables.
@@ -20,7 +20,7 @@ pub(crate) struct Variables {
     pub(crate) spans: Vec<std::ops::Range<usize>>,
 }
 
-const HINT: &str = "a variable is `name = [low, high]`, a vector `name = { size = 3, bounds = [low, high] }`";
+const HINT: &str = "a variable is `name = [low, high]`, a vector `name = { size = 3, bounds = [low, high] }`, a whole number `name = { integer = [low, high] }`";
 
 /// Reads `variables` and adds them to the scope, from the given slot on.
 pub(crate) fn variables(reader: &mut Reader, field: &Field, level: Level, scope: &mut Scope, slot: usize) -> Variables {
@@ -51,9 +51,9 @@ pub(crate) fn variables(reader: &mut Reader, field: &Field, level: Level, scope:
 
 /// Reads the shape and box of one variable and appends its elements.
 fn declare(reader: &mut Reader, variable: &Field, scope: &Scope, all: &mut Variables) -> Option<Shape> {
-    let (shape, bounds) = match variable.value {
-        DeValue::Array(_) => (Shape::Scalar, variable.clone()),
-        DeValue::Table(_) => vector(reader, variable, scope)?,
+    let (shape, kind, bounds) = match variable.value {
+        DeValue::Array(_) => (Shape::Scalar, Kind::Real, variable.clone()),
+        DeValue::Table(_) => described(reader, variable, scope)?,
         _ => {
             reader.expected(variable, "the box `[low, high]`", HINT);
             return None;
@@ -79,26 +79,35 @@ fn declare(reader: &mut Reader, variable: &Field, scope: &Scope, all: &mut Varia
             Shape::Vector(_) => &[("i", i as f64)],
             Shape::Matrix(..) => &[("i", i as f64), ("j", j as f64)],
         };
-        let (low, high) = interval(reader, one, scope, indices)?;
+        let (low, high) = interval(reader, one, kind, scope, indices)?;
         let name = match shape {
             Shape::Scalar => variable.key.clone(),
             Shape::Vector(_) => format!("{}[{i}]", variable.key),
             Shape::Matrix(..) => format!("{}[{i},{j}]", variable.key),
         };
-        all.space.add(name, Kind::Real, low, high);
+        all.space.add(name, kind, low, high);
         all.spans.push(one.span.clone());
     }
     Some(shape)
 }
 
-/// `{ size = 3, bounds = ... }`
-fn vector<'d>(reader: &mut Reader, variable: &Field<'d>, scope: &Scope) -> Option<(Shape, Field<'d>)> {
+/// `{ size = 3, bounds = ... }`, `{ integer = [low, high] }`
+fn described<'d>(reader: &mut Reader, variable: &Field<'d>, scope: &Scope) -> Option<(Shape, Kind, Field<'d>)> {
     let fields = reader.table(variable, HINT)?;
-    reader.unknown_keys(&fields, &["size", "bounds"]);
+    reader.unknown_keys(&fields, &["size", "bounds", "integer"]);
     let find = |key: &str| fields.iter().find(|field| field.key == key);
-    let Some(bounds) = find("bounds") else {
-        reader.error(variable, "`bounds` is missing", HINT);
-        return None;
+    let (kind, bounds) = match (find("bounds"), find("integer")) {
+        (Some(bounds), None) => (Kind::Real, bounds),
+        (None, Some(integer)) => (Kind::Whole, integer),
+        (Some(_), Some(integer)) => {
+            let hint = "`bounds` for real numbers, `integer` for whole ones";
+            reader.error(integer, "`bounds` and `integer` are both given", hint);
+            return None;
+        }
+        (None, None) => {
+            reader.error(variable, "`bounds` is missing", HINT);
+            return None;
+        }
     };
     if !bounds.value.is_array() {
         reader.expected(bounds, "the box `[low, high]`", HINT);
@@ -108,10 +117,13 @@ fn vector<'d>(reader: &mut Reader, variable: &Field<'d>, scope: &Scope) -> Optio
         // One box for each element says how many there are.
         let elements = bounds.elements()?;
         if elements.iter().any(|element| !element.value.is_array()) {
+            if kind == Kind::Whole {
+                return Some((Shape::Scalar, kind, bounds.clone()));
+            }
             reader.error(variable, "`size` is missing", HINT);
             return None;
         }
-        return Some((Shape::Vector(elements.len()), bounds.clone()));
+        return Some((Shape::Vector(elements.len()), kind, bounds.clone()));
     };
     let mut one = |field: &Field| {
         let value = reader.known(field, scope, &[])?;
@@ -135,26 +147,39 @@ fn vector<'d>(reader: &mut Reader, variable: &Field<'d>, scope: &Scope) -> Optio
             }
         },
     };
-    Some((shape, bounds.clone()))
+    Some((shape, kind, bounds.clone()))
 }
 
 /// `[low, high]`
-fn interval(reader: &mut Reader, field: &Field, scope: &Scope, indices: &[(&'static str, f64)]) -> Option<(f64, f64)> {
+fn interval(
+    reader: &mut Reader,
+    field: &Field,
+    kind: Kind,
+    scope: &Scope,
+    indices: &[(&'static str, f64)],
+) -> Option<(f64, f64)> {
     let ends = field.elements().unwrap_or_default();
     let [low, high] = &ends[..] else {
         reader.error(field, "a box has two ends", "write `[low, high]`");
         return None;
     };
     let (low, high) = (reader.known(low, scope, indices)?, reader.known(high, scope, indices)?);
-    if low < high && (high - low).is_finite() {
-        return Some((low, high));
-    }
+    let wide = !(high - low).is_finite();
+    let too_many = kind == Kind::Whole && low.abs().max(high.abs()) > LARGEST_WHOLE;
     let (message, hint) = if low > high {
         (format!("the box [{low}, {high}] is empty"), format!("did you mean `[{high}, {low}]`?"))
-    } else if low == high {
-        (format!("the box [{low}, {high}] is a single point"), "make it a parameter instead".to_string())
-    } else {
+    } else if wide {
         (format!("the box [{low}, {high}] is too wide"), "choose ends that matter".to_string())
+    } else if kind == Kind::Whole && low.ceil() > high.floor() {
+        (format!("no whole number lies within [{low}, {high}]"), "widen it, or write `bounds`".to_string())
+    } else if too_many {
+        (format!("whole numbers in [{low}, {high}] cannot be told apart"), "count in larger units".to_string())
+    } else {
+        if low == high {
+            let message = format!("the box [{low}, {high}] holds one value only: the variable is fixed");
+            reader.remark(Severity::Warning, field.span.clone(), &field.path, message, "make it a parameter instead");
+        }
+        return Some((low, high));
     };
     reader.remark(Severity::Error, field.span.clone(), &field.path, message, hint);
     None

@@ -1,0 +1,141 @@
+//! Between what a scheme proposes and what is asked for.
+//!
+//! A scheme searches the variables that are free, whole numbers relaxed. What goes out has the fixed
+//! variables put in and whole numbers rounded. Where the follower has whole numbers only, points come back
+//! again and again: an evaluation that was answered once is not asked for again. A problem without fixed
+//! variables and whole numbers has none of this.
+
+use crate::batch::{Batch, Replies};
+use crate::problem::{Level, LevelSpec, Outcome, ProblemSpec};
+use crate::record::Solution;
+use crate::space::{Space, Variable};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Evaluations remembered at most.
+const REMEMBERED: usize = 200_000;
+
+/// Where the answer to a proposed point comes from.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum Origin {
+    /// It is known already.
+    Known(Outcome, Vec<f64>),
+    /// It is this point of those that go out.
+    Asked(usize),
+}
+
+/// The problem as it was given, and what goes out for the open batch.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Outside {
+    /// The problem with all its variables.
+    pub(super) spec: ProblemSpec,
+    asked: Batch,
+    origins: Vec<Origin>,
+    /// Answers by point and level; none where points do not come back.
+    memory: Option<BTreeMap<Vec<u64>, (Outcome, Vec<f64>)>>,
+    /// Upper evaluations that were answered from memory.
+    pub(super) recalled_upper: u64,
+}
+
+impl Outside {
+    /// The problem as a scheme sees it, and what stands between the two; none if they are the same.
+    pub(super) fn new(spec: &ProblemSpec) -> Option<(ProblemSpec, Outside)> {
+        let levels = [&spec.upper.space, &spec.lower.space];
+        if !levels.iter().any(|space| space.has_whole() || space.has_fixed()) {
+            return None;
+        }
+        let free = |level: &LevelSpec| LevelSpec {
+            space: level.space.iter().filter(|v| !v.is_fixed()).collect(),
+            ..level.clone()
+        };
+        let inner = ProblemSpec { upper: free(&spec.upper), lower: free(&spec.lower), ..spec.clone() };
+        let outside = Outside {
+            asked: Batch::new(spec),
+            origins: Vec::new(),
+            memory: spec.lower.space.is_finite().then(BTreeMap::new),
+            recalled_upper: 0,
+            spec: spec.clone(),
+        };
+        Some((inner, outside))
+    }
+
+    /// The points that go out.
+    pub(super) fn asked(&self) -> &Batch {
+        &self.asked
+    }
+
+    /// Whether the open batch was looked at.
+    pub(super) fn is_open(&self) -> bool {
+        !self.origins.is_empty()
+    }
+
+    /// Forgets the open batch.
+    pub(super) fn forget(&mut self) {
+        self.origins.clear();
+    }
+
+    /// Looks at a batch of the scheme: what is known of it, and what has to go out.
+    pub(super) fn open(&mut self, proposed: &Batch, first_id: u64) {
+        let level = proposed.level();
+        self.asked.start(level, first_id);
+        let mut waiting: BTreeMap<Vec<u64>, usize> = BTreeMap::new();
+        for index in 0..proposed.len() {
+            let x = whole(&self.spec.upper.space, proposed.x(index));
+            let y = whole(&self.spec.lower.space, proposed.y(index));
+            let key = self.memory.is_some().then(|| key(level, &x, &y));
+            let known = key.as_ref().zip(self.memory.as_ref()).and_then(|(key, memory)| memory.get(key));
+            let origin = match (known, key) {
+                (Some((outcome, constraints)), _) => Origin::Known(*outcome, constraints.clone()),
+                (None, Some(key)) if waiting.contains_key(&key) => Origin::Asked(waiting[&key]),
+                (None, key) => {
+                    let place = self.asked.len();
+                    waiting.extend(key.map(|key| (key, place)));
+                    self.asked.push(&x).copy_from_slice(&y);
+                    Origin::Asked(place)
+                }
+            };
+            self.origins.push(origin);
+        }
+        if level == Level::Upper {
+            self.recalled_upper += (proposed.len() - self.asked.len()) as u64;
+        }
+    }
+
+    /// The answers to the whole batch of the scheme, from those to the points that went out.
+    pub(super) fn answer(&mut self, replies: &Replies) -> Replies {
+        let level = self.asked.level();
+        if let Some(memory) = self.memory.as_mut().filter(|memory| memory.len() < REMEMBERED) {
+            for (index, outcome) in replies.outcomes().iter().enumerate().filter(|(_, outcome)| !outcome.is_failed()) {
+                let key = key(level, self.asked.x(index), self.asked.y(index));
+                memory.insert(key, (*outcome, replies.constraints(index).to_vec()));
+            }
+        }
+        let mut all = Replies::default();
+        all.start(&self.spec, level);
+        for origin in self.origins.drain(..) {
+            match origin {
+                Origin::Known(outcome, constraints) => all.push_known(outcome, &constraints),
+                Origin::Asked(index) => all.push_from(replies, index),
+            }
+        }
+        all
+    }
+
+    /// A solution of a scheme as the problem states it.
+    pub(super) fn restore(&self, solution: &mut Solution) {
+        solution.x = whole(&self.spec.upper.space, &solution.x);
+        solution.y = whole(&self.spec.lower.space, &solution.y);
+    }
+}
+
+/// All variables of a point of the free ones: fixed ones put in, whole numbers rounded.
+fn whole(space: &Space, free: &[f64]) -> Vec<f64> {
+    let mut rest = free.iter();
+    let value = |v: Variable| if v.is_fixed() { v.low } else { rest.next().map_or(v.low, |value| v.nearest(*value)) };
+    space.iter().map(value).collect()
+}
+
+fn key(level: Level, x: &[f64], y: &[f64]) -> Vec<u64> {
+    let bits = x.iter().chain(y).map(|v| v.to_bits());
+    std::iter::once(u64::from(level == Level::Upper)).chain(bits).collect()
+}
