@@ -21,6 +21,7 @@ class HasBounds(Protocol):
     def ub(self) -> Any: ...
 
 
+Integer: TypeAlias = Union[bool, Sequence[bool], Sequence[int], npt.NDArray[Any]]
 Bounds: TypeAlias = Union[Sequence[Sequence[float]], Sequence[float], npt.NDArray[Any], HasBounds]
 
 
@@ -49,6 +50,52 @@ def read_bounds(bounds: Bounds, level: str) -> list[tuple[float, float]]:
     return [(low, high) for low, high in array.tolist()]
 
 
+def read_space(bounds: list[tuple[float, float]], integer: Integer | None, level: str) -> dict[str, Any]:
+    """The variables of a level: their bounds, and which of them are whole numbers.
+
+    >>> read_space([(0, 1), (0.5, 3.5)], [1], "upper")
+    {'bounds': [(0, 1), (1.0, 3.0)], 'kinds': ['real', 'whole']}
+    >>> read_space([(0, 1)], None, "upper")
+    {'bounds': [(0, 1)]}
+    """
+    if integer is None or integer is False:
+        return {"bounds": bounds}
+    mask = _mask(integer, len(bounds), level)
+    kept = []
+    for index, ((low, high), whole) in enumerate(zip(bounds, mask)):
+        if whole and np.ceil(low) > np.floor(high):
+            raise ProblemError(
+                f"no whole number lies within the bounds ({low:g}, {high:g}) of {level} variable {index}"
+                "\nhint: widen them, or leave the variable real"
+            )
+        kept.append((float(np.ceil(low)), float(np.floor(high))) if whole else (low, high))
+    return {"bounds": kept, "kinds": ["whole" if whole else "real" for whole in mask]}
+
+
+def _mask(integer: Integer, count: int, level: str) -> list[bool]:
+    """Which variables are whole numbers, from True, a mask or indices."""
+    if integer is True:
+        return [True] * count
+    given = np.asarray(integer)
+    if given.dtype == np.bool_ and given.shape == (count,):
+        return [bool(whole) for whole in given.tolist()]
+    if given.dtype == np.bool_:
+        raise ProblemError(
+            f"integer_{level} is a mask of shape {given.shape} for {count} variables\nhint: give one value for each"
+        )
+    if given.size == 0:
+        return [False] * count
+    if given.ndim != 1 or not np.issubdtype(given.dtype, np.integer):
+        raise ProblemError(f"integer_{level} is {integer!r}\nhint: give indices of variables, or a mask, or True")
+    wrong = [index for index in given.tolist() if not -count <= index < count]
+    if wrong:
+        raise ProblemError(
+            f"integer_{level} names variable {wrong[0]}, but there are {count}\nhint: variables count from 0"
+        )
+    chosen = {index % count for index in given.tolist()}
+    return [index in chosen for index in range(count)]
+
+
 def spread_bounds(low: Any, high: Any, count: int, level: str) -> list[tuple[float, float]]:
     """A pair for each of `count` variables from scalars or sequences.
 
@@ -68,10 +115,10 @@ def check_pair(low: float, high: float, level: str, index: int) -> None:
             f"{level} variable {index} has the bounds ({low:g}, {high:g}), the wrong way round"
             f"\nhint: write ({high:g}, {low:g})"
         )
-    if not (np.isfinite(low) and np.isfinite(high) and low < high):
+    if not (np.isfinite(low) and np.isfinite(high)):
         raise ProblemError(
             f"{level} variable {index} has the bounds ({low:g}, {high:g})"
-            "\nhint: both must be finite, the first below the second"
+            "\nhint: both must be finite, the first not above the second"
         )
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from . import _native
-from ._bounds import Bounds
+from ._bounds import Bounds, Integer
 from ._constraints import Constraints, Objective, count_values
 from ._errors import BilevoWarning, ProblemError
 from ._problem import BestKnown, BilevelProblem, FunctionProblem, Maximize, Names
@@ -31,6 +31,8 @@ def minimize(
     bounds_upper: Bounds | None = None,
     bounds_lower: Bounds | None = None,
     *,
+    integer_upper: Integer | None = None,
+    integer_lower: Integer | None = None,
     upper_constraints: Constraints | None = None,
     lower_constraints: Constraints | None = None,
     maximize: Maximize | None = None,
@@ -67,7 +69,9 @@ def minimize(
         unless ``maximize`` says otherwise. Instead of F a whole problem may be given: a
         :class:`BilevelProblem`, the name of a built-in problem, or the path of a problem file.
     bounds_upper, bounds_lower:
-        A pair (low, high) for each variable of x and of y.
+        A pair (low, high) for each variable of x and of y; equal bounds fix a variable.
+    integer_upper, integer_lower:
+        Which variables of x and of y are whole numbers: indices, a mask, or True for all of them.
     upper_constraints, lower_constraints:
         A function of (x, y) whose values must be <= 0, a list of such functions, or a mapping with
         the keys ``"G"`` (<= 0) and ``"H"`` (= 0). SciPy's ``NonlinearConstraint`` (of a function of
@@ -145,6 +149,8 @@ def minimize(
         "f": f,
         "bounds_upper": bounds_upper,
         "bounds_lower": bounds_lower,
+        "integer_upper": integer_upper,
+        "integer_lower": integer_lower,
         "upper_constraints": upper_constraints,
         "lower_constraints": lower_constraints,
         "maximize": maximize,

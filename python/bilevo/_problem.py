@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native, _values
-from ._bounds import Bounds, read_bounds, spread_bounds
+from ._bounds import Bounds, Integer, read_bounds, read_space, spread_bounds
 from ._constraints import Constraints, Objective, count_values, read_constraints
 from ._errors import ProblemError
 
@@ -33,7 +33,9 @@ class BilevelProblem:
     bounds_upper, bounds_lower:
         A pair (low, high) for each variable of the leader and of the follower. Instead, the sizes
         ``n_upper``, ``n_lower`` with ``xl``, ``xu`` (leader) and ``yl``, ``yu`` (follower) may be
-        given, each a number or one number for each variable.
+        given, each a number or one number for each variable. Equal bounds fix a variable.
+    integer_upper, integer_lower:
+        Which variables of a level are whole numbers: indices, a mask, or True for all of them.
     n_ieq_upper, n_eq_upper, n_ieq_lower, n_eq_lower:
         Number of values in ``out["G"]`` and ``out["H"]`` of each level.
     maximize:
@@ -69,6 +71,8 @@ class BilevelProblem:
         bounds_upper: Bounds | None = None,
         bounds_lower: Bounds | None = None,
         *,
+        integer_upper: Integer | None = None,
+        integer_lower: Integer | None = None,
         n_upper: int | None = None,
         n_lower: int | None = None,
         xl: Any = None,
@@ -95,8 +99,8 @@ class BilevelProblem:
         self.vectorized = bool(vectorized)
         self._spec: dict[str, Any] = {
             "name": self.name,
-            "upper": _level(upper, n_ieq_upper, n_eq_upper, maximize in ("upper", "both"), names_upper, "upper"),
-            "lower": _level(lower, n_ieq_lower, n_eq_lower, maximize in ("lower", "both"), names_lower, "lower"),
+            "upper": _level(read_space(upper, integer_upper, "upper"), n_ieq_upper, n_eq_upper, maximize in ("upper", "both"), names_upper, "upper"),
+            "lower": _level(read_space(lower, integer_lower, "lower"), n_ieq_lower, n_eq_lower, maximize in ("lower", "both"), names_lower, "lower"),
             "lower_constraints": "added",
             "equality_tolerance": float(equality_tolerance),
             "best_known": _best_known(best_known),
@@ -185,6 +189,8 @@ class FunctionProblem(BilevelProblem):
         bounds_upper: Bounds,
         bounds_lower: Bounds,
         *,
+        integer_upper: Integer | None = None,
+        integer_lower: Integer | None = None,
         upper_constraints: Constraints | None = None,
         lower_constraints: Constraints | None = None,
         maximize: Maximize | None = None,
@@ -212,6 +218,8 @@ class FunctionProblem(BilevelProblem):
         super().__init__(
             boxes[0],
             boxes[1],
+            integer_upper=integer_upper,
+            integer_lower=integer_lower,
             n_ieq_upper=counts["upper"][0],
             n_eq_upper=counts["upper"][1],
             n_ieq_lower=counts["lower"][0],
@@ -268,7 +276,7 @@ def _box(
 
 
 def _level(
-    bounds: list[tuple[float, float]],
+    space: dict[str, Any],
     inequalities: int,
     equalities: int,
     maximised: bool,
@@ -279,7 +287,7 @@ def _level(
         if count < 0:
             raise ProblemError(f"a number of constraints is {count}\nhint: it must be 0 or more")
     return {
-        "space": {"bounds": bounds, **({} if names is None else {"names": _names(names, len(bounds), level)})},
+        "space": {**space, **({} if names is None else {"names": _names(names, len(space["bounds"]), level)})},
         "inequalities": int(inequalities),
         "equalities": int(equalities),
         "direction": "maximize" if maximised else "minimize",

@@ -3,8 +3,8 @@
 //!
 //! `finished [--seeds 1-9] [--method M] [--set PATH=VALUE]... [--units] [--markdown] [--csv FILE] SUITE...`
 //!
-//! A suite is `smd`, `tp`, `rotated`, `basblib`, `bolib`, `own` (`examples/problems`), `nc` (ten random
-//! indefinite followers each at 2+2 and 3+3), a problem's name (with a size, `smd1@5+5`) or the path of a
+//! A suite is `smd`, `tp`, `rotated`, `basblib`, `bolib`, `integer`, `own` (`examples/problems`), `nc` (ten
+//! random indefinite followers each at 2+2 and 3+3), a problem's name (with a size, `smd1@5+5`) or the path of a
 //! problem file. The known optimum ends no run. Rotated
 //! problems are another instance for every seed.
 //!

@@ -12,6 +12,7 @@ mod local;
 mod quadratic;
 mod search;
 mod ties;
+mod whole;
 mod words;
 
 use crate::evaluate::Evaluator;
@@ -104,6 +105,9 @@ const TOLERANCE: f64 = 1e-4;
 pub struct Audit {
     /// The finding in a word.
     pub verdict: Verdict,
+    /// Whether every answer of the follower was tried, so that the finding is certain.
+    #[serde(default)]
+    pub proven: bool,
     /// The finding in words.
     pub words: String,
     /// How much better the best answer found is for the follower than the reported one; null if
@@ -228,7 +232,15 @@ pub fn audit(evaluator: &mut dyn Evaluator, solution: &Solution, options: &Audit
     let mut follower = Follower::new(evaluator, options, &solution.x, budget);
     let reported = follower.scaled(&solution.y);
     let mut trail = Trail::default();
-    let searched = search::search(&mut follower, &reported, options.starts, !options.seed, &mut trail);
+    let space = &spec.lower.space;
+    let few = space.is_finite() && space.combinations() <= whole::ENUMERATED.min(budget.max(1));
+    let searched = if few {
+        whole::enumerate(&mut follower, space, &mut trail)
+    } else {
+        let searched = search::search(&mut follower, &reported, options.starts, !options.seed, &mut trail);
+        if space.has_whole() { searched.and_then(|()| whole::climb(&mut follower, space)) } else { searched }
+    };
+    let proven = few && searched.is_ok() && follower.counts.failed == 0;
     // Ties are looked for even if the search has spent its budget.
     follower.extend(budget / 2);
     let ties = match searched {
@@ -247,7 +259,7 @@ pub fn audit(evaluator: &mut dyn Evaluator, solution: &Solution, options: &Audit
         }
         _ => None,
     };
-    let finding = Finding { spec: &spec, solution, options, relative, tolerance, broken };
+    let finding = Finding { spec: &spec, solution, options, relative, tolerance, broken, proven };
     finding.audit(&follower, trail.starts, view, ties)
 }
 
@@ -260,6 +272,7 @@ struct Finding<'a> {
     relative: f64,
     tolerance: f64,
     broken: Option<Ended>,
+    proven: bool,
 }
 
 impl Finding<'_> {
@@ -272,6 +285,7 @@ impl Finding<'_> {
         });
         let mut audit = Audit {
             verdict,
+            proven: self.proven && verdict != Verdict::Incomplete,
             words: String::new(),
             gap,
             tolerance: self.tolerance,

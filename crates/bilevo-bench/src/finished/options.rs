@@ -46,7 +46,7 @@ impl Options {
             }
         }
         if options.suites.is_empty() {
-            bail!("name a suite: smd, tp, rotated, basblib, bolib, own, nc, or a problem");
+            bail!("name a suite: smd, tp, rotated, basblib, bolib, integer, own, nc, or a problem");
         }
         Ok(options)
     }

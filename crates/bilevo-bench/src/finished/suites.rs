@@ -30,7 +30,7 @@ fn names(suite: &str) -> Result<Vec<String>> {
         "smd" => numbered(12, |i| format!("smd{i}")),
         "tp" => numbered(10, |i| format!("tp{i}")),
         "rotated" => numbered(12, |i| format!("smd{i}-rotated")),
-        "basblib" | "bolib" => collection(suite),
+        "basblib" | "bolib" | "integer" => collection(suite),
         "own" => own()?,
         "nc" => {
             ["2+2", "3+3"].iter().flat_map(|size| (1..=10).map(move |i| format!("indefinite:{i}@{size}"))).collect()
@@ -72,7 +72,7 @@ pub(super) fn open(name: &str) -> Result<BoxedProblem> {
 /// The name without folder and ending.
 pub(super) fn short(name: &str) -> &str {
     let name = name.strip_suffix(".toml").map_or(name, |path| path.rsplit('/').next().unwrap_or(path));
-    name.strip_prefix("basblib/").or(name.strip_prefix("bolib/")).unwrap_or(name)
+    name.strip_prefix("basblib/").or(name.strip_prefix("bolib/")).or(name.strip_prefix("integer/")).unwrap_or(name)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //! variables and whole numbers has none of this.
 
 use crate::batch::{Batch, Replies};
-use crate::problem::{Level, LevelSpec, Outcome, ProblemSpec};
+use crate::problem::{Follower, Level, LevelSpec, OracleAnswer, Outcome, ProblemSpec};
 use crate::record::Solution;
 use crate::space::{Space, Variable};
 use serde::{Deserialize, Serialize};
@@ -19,10 +19,13 @@ const REMEMBERED: usize = 200_000;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Origin {
     /// It is known already.
-    Known(Outcome, Vec<f64>),
+    Known(Known),
     /// It is this point of those that go out.
     Asked(usize),
 }
+
+/// An answer that came in: outcome, constraint values and, to a decision, what the follower's own solver said.
+type Known = (Outcome, Vec<f64>, Option<OracleAnswer>);
 
 /// The problem as it was given, and what goes out for the open batch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -32,7 +35,7 @@ pub(super) struct Outside {
     asked: Batch,
     origins: Vec<Origin>,
     /// Answers by point and level; none where points do not come back.
-    memory: Option<BTreeMap<Vec<u64>, (Outcome, Vec<f64>)>>,
+    memory: Option<BTreeMap<Vec<u64>, Known>>,
     /// Upper evaluations that were answered from memory.
     pub(super) recalled_upper: u64,
 }
@@ -48,11 +51,17 @@ impl Outside {
             space: level.space.iter().filter(|v| !v.is_fixed()).collect(),
             ..level.clone()
         };
-        let inner = ProblemSpec { upper: free(&spec.upper), lower: free(&spec.lower), ..spec.clone() };
+        let lower = if spec.follower == Follower::Search { free(&spec.lower) } else { spec.lower.clone() };
+        let inner = ProblemSpec { upper: free(&spec.upper), lower, ..spec.clone() };
+        // Points come back where the follower, or the leader whose follower answers by itself, has whole numbers only.
+        let finite = match spec.follower {
+            Follower::Search => spec.lower.space.is_finite(),
+            Follower::Oracle => spec.upper.space.is_finite(),
+        };
         let outside = Outside {
             asked: Batch::new(spec),
             origins: Vec::new(),
-            memory: spec.lower.space.is_finite().then(BTreeMap::new),
+            memory: finite.then(BTreeMap::new),
             recalled_upper: 0,
             spec: spec.clone(),
         };
@@ -78,19 +87,25 @@ impl Outside {
     pub(super) fn open(&mut self, proposed: &Batch, first_id: u64) {
         let level = proposed.level();
         self.asked.start(level, first_id);
+        if proposed.asks_follower() {
+            self.asked.ask_follower();
+        }
         let mut waiting: BTreeMap<Vec<u64>, usize> = BTreeMap::new();
         for index in 0..proposed.len() {
             let x = whole(&self.spec.upper.space, proposed.x(index));
-            let y = whole(&self.spec.lower.space, proposed.y(index));
+            let y = self.answer_in(proposed.y(index));
             let key = self.memory.is_some().then(|| key(level, &x, &y));
             let known = key.as_ref().zip(self.memory.as_ref()).and_then(|(key, memory)| memory.get(key));
             let origin = match (known, key) {
-                (Some((outcome, constraints)), _) => Origin::Known(*outcome, constraints.clone()),
+                (Some(known), _) => Origin::Known(known.clone()),
                 (None, Some(key)) if waiting.contains_key(&key) => Origin::Asked(waiting[&key]),
                 (None, key) => {
                     let place = self.asked.len();
                     waiting.extend(key.map(|key| (key, place)));
-                    self.asked.push(&x).copy_from_slice(&y);
+                    match proposed.answer(index) {
+                        Some(answer) => self.asked.push_answer(&x, answer.clone()),
+                        None => self.asked.push(&x).copy_from_slice(&y),
+                    }
                     Origin::Asked(place)
                 }
             };
@@ -107,14 +122,15 @@ impl Outside {
         if let Some(memory) = self.memory.as_mut().filter(|memory| memory.len() < REMEMBERED) {
             for (index, outcome) in replies.outcomes().iter().enumerate().filter(|(_, outcome)| !outcome.is_failed()) {
                 let key = key(level, self.asked.x(index), self.asked.y(index));
-                memory.insert(key, (*outcome, replies.constraints(index).to_vec()));
+                let answer = replies.answers().given.get(index).cloned();
+                memory.insert(key, (*outcome, replies.constraints(index).to_vec(), answer));
             }
         }
         let mut all = Replies::default();
-        all.start(&self.spec, level);
+        all.start_on(&self.spec, &self.asked);
         for origin in self.origins.drain(..) {
             match origin {
-                Origin::Known(outcome, constraints) => all.push_known(outcome, &constraints),
+                Origin::Known((outcome, constraints, answer)) => all.push_known(outcome, &constraints, answer),
                 Origin::Asked(index) => all.push_from(replies, index),
             }
         }
@@ -124,7 +140,15 @@ impl Outside {
     /// A solution of a scheme as the problem states it.
     pub(super) fn restore(&self, solution: &mut Solution) {
         solution.x = whole(&self.spec.upper.space, &solution.x);
-        solution.y = whole(&self.spec.lower.space, &solution.y);
+        solution.y = self.answer_in(&solution.y);
+    }
+
+    /// An answer with all its variables; one of the follower's own solver, or none yet, as it is.
+    fn answer_in(&self, y: &[f64]) -> Vec<f64> {
+        match self.spec.follower {
+            Follower::Search => whole(&self.spec.lower.space, y),
+            Follower::Oracle => y.to_vec(),
+        }
     }
 }
 

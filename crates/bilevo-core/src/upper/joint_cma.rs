@@ -40,9 +40,11 @@ settings! {
     /// that skips candidates only in generations in which some were skipped.
     recall: usize = 0, |_| whole(0, 1_000_000);
     /// Share of the candidates that are neighbours of the elite not tried yet: one variable moved, or two
-    /// whole numbers exchanged.
+    /// whole numbers exchanged. With `oracle` only where the leader has whole numbers.
     exchange: f64 = 0.5, |_| number(0.0, 1.0),
-        if "lower.kind = exchange" |c| c.lower.kind == LowerKind::Exchange;
+        if "lower.kind = exchange or oracle" |c| {
+            matches!(c.lower.kind, LowerKind::Exchange | LowerKind::Oracle)
+        };
 }
 
 fn is_used(config: &Config) -> bool {
@@ -119,7 +121,8 @@ impl JointCma {
     }
 
     fn start(cma: Cma, space: Space, config: &Config, population: usize, upper_dim: usize) -> Self {
-        let exchanging = config.lower.kind == LowerKind::Exchange;
+        let whole = space.iter().take(upper_dim).any(|v| v.is_whole());
+        let exchanging = config.lower.kind == LowerKind::Exchange || config.lower.kind == LowerKind::Oracle && whole;
         JointCma {
             cma,
             params: CmaParams::new(space.dim(), population),

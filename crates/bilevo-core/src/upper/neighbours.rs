@@ -38,7 +38,10 @@ impl Neighbours {
             let wanted = (self.share * candidates.len() as f64) as usize;
             let chosen = stream.choose(near.len(), wanted.min(near.len()));
             for (candidate, index) in candidates.iter_mut().rev().zip(chosen) {
-                *candidate = Candidate { x: near[index].clone(), guess: y.clone() };
+                candidate.x.clone_from(&near[index]);
+                if candidate.guess.len() == y.len() {
+                    candidate.guess.clone_from(y);
+                }
             }
         }
         if self.tried.len() < REMEMBERED {

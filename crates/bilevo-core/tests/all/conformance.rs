@@ -13,7 +13,7 @@ use bilevo_core::{Ask, Engine, Replies};
 
 fn each(check: impl Fn(&Method, &str)) {
     let all: Vec<Method> = methods::all().collect();
-    assert_eq!(all.len(), methods::BASES.len() * methods::VARIANTS.len() + 1);
+    assert_eq!(all.len(), methods::BASES.len() * methods::VARIANTS.len() + 2);
     all.iter().for_each(|method| check(method, &method.name()));
 }
 

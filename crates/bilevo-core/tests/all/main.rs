@@ -12,3 +12,4 @@ mod golden;
 mod position;
 mod settings;
 mod training;
+mod whole;

@@ -311,7 +311,11 @@ fn every_mistake_has_its_message() {
         ("maximize = \"t * y1\"", "maximize = '''\n\n t * q'''", "6:6: upper.maximize: unknown name `q`"),
         ("maximize = \"t * y1\"", "maximize = \"t \\u002A qq\"", "4:12: upper.maximize: unknown name `qq`"),
         ("t = [0, 10]", "t = [10, 0]", "5:19: upper.variables.t: the box [10, 0] is empty"),
-        ("t = [0, 10]", "t = [1, 1]", "the box [1, 1] is a single point"),
+        ("t = [0, 10]", "t = { integer = [0.2, 0.8] }", "no whole number lies within [0.2, 0.8]"),
+        ("t = [0, 10]", "t = { integer = [0, 1e17] }", "whole numbers in [0, 100000000000000000] cannot be told apart"),
+        ("t = [0, 10]", "t = { integer = [5, 2] }", "the box [5, 2] is empty"),
+        ("t = [0, 10]", "t = { integer = [0, 1], bounds = [0, 1] }", "`bounds` and `integer` are both given"),
+        ("t = [0, 10]", "t = { size = 2, integer = [[0, 1]] }", "1 boxes for 2 elements"),
         ("t = [0, 10]", "t = [0, inf]", "upper.variables.t[2]: the number is not finite"),
         ("t = [0, 10]", "t = 3", "a number stands where the box `[low, high]` is expected"),
         ("t = [0, 10]", "t = [0]", "a box has two ends"),
@@ -392,4 +396,17 @@ fn files_that_cannot_be_read() {
     std::fs::write(folder.path().join("toll.csv"), "1\n2").unwrap();
     std::fs::write(folder.path().join("bom.toml"), format!("\u{feff}{NETWORK}")).unwrap();
     assert!(file::read(&folder.path().join("bom.toml")).is_ok());
+}
+
+#[test]
+fn whole_numbers_and_fixed_variables() {
+    let text = "[upper]\nminimize = \"sum(open) + n + h\"\nvariables = { n = { integer = [0.5, 5.5] }, open = { size = 3, integer = [0, 1] }, h = [2, 2] }\n\
+                [lower]\nminimize = \"(y - n)^2\"\nvariables = { y = { integer = [0, 1e9] } }\n";
+    let problem = expressions(text);
+    let upper = &problem.spec().upper.space;
+    assert_eq!(upper.bounds(), [(1.0, 5.0), (0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (2.0, 2.0)], "whole bounds");
+    assert_eq!(upper.iter().map(|v| v.is_whole()).collect::<Vec<_>>(), [true, true, true, true, false]);
+    assert_eq!(upper.names('x'), ["n", "open[1]", "open[2]", "open[3]", "h"]);
+    assert_eq!(problem.spec().lower.space.combinations(), 1_000_000_001);
+    assert_eq!(problem.spec().check(), Ok(()));
 }

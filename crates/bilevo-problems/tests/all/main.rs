@@ -5,6 +5,7 @@ mod basblib;
 mod check;
 mod files;
 mod golden;
+mod integer;
 mod mutations;
 mod optima;
 mod registry;

@@ -30,6 +30,9 @@ pub(super) fn of(audit: &Audit, finding: &Finding<'_>) -> String {
 fn verdict(audit: &Audit, finding: &Finding<'_>) -> String {
     let effort = format!("{} searches and {} evaluations", audit.starts, audit.evaluations.lower);
     match (audit.verdict, &audit.best) {
+        (Verdict::Stands, _) if audit.proven => {
+            format!("the follower's answer is proven by enumeration of all {} answers", audit.evaluations.lower)
+        }
         (Verdict::Stands, _) => format!("the follower's answer stands: {effort} found no better one"),
         (Verdict::BetterAnswer, Some(best)) => format!(
             "the follower has a better answer: f = {} instead of {}, a gap of {:.3e}; {}",
