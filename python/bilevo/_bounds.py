@@ -47,6 +47,8 @@ def read_bounds(bounds: Bounds, level: str) -> list[tuple[float, float]]:
         raise ProblemError(f"the {level} bounds have the shape {array.shape}\n{HINT}")
     for index, (low, high) in enumerate(array.tolist()):
         check_pair(low, high, level, index)
+    if np.all(array[:, 0] == array[:, 1]):
+        raise ProblemError(f"every {level} variable is fixed\nhint: at least one needs bounds that differ")
     return [(low, high) for low, high in array.tolist()]
 
 
@@ -62,7 +64,7 @@ def read_space(bounds: list[tuple[float, float]], integer: Integer | None, level
         return {"bounds": bounds}
     mask = _mask(integer, len(bounds), level)
     kept = []
-    for index, ((low, high), whole) in enumerate(zip(bounds, mask)):
+    for index, ((low, high), whole) in enumerate(zip(bounds, mask, strict=True)):
         if whole and np.ceil(low) > np.floor(high):
             raise ProblemError(
                 f"no whole number lies within the bounds ({low:g}, {high:g}) of {level} variable {index}"

@@ -27,7 +27,7 @@ def refused(words: str, error: Any = bilevo.ProblemError, **options: Any) -> Bas
         ({"bounds_upper": [(10, 0)]}, r"wrong way round\nhint: write \(0, 10\)"),
         ({"bounds_upper": [(0, np.inf)]}, "both must be finite"),
         ({"bounds_upper": [(0, float("nan"))]}, "both must be finite"),
-        ({"bounds_upper": [(1, 1)]}, "the first below the second"),
+        ({"bounds_upper": [(1, 1)]}, "every upper variable is fixed"),
         ({"bounds_upper": [0, 1, 2]}, "give a pair"),
         ({"bounds_upper": []}, "give a pair"),
         ({"bounds_upper": "abc"}, "not numbers"),

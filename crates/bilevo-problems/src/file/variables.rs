@@ -46,6 +46,10 @@ pub(crate) fn variables(reader: &mut Reader, field: &Field, level: Level, scope:
     if all.space.dim() == 0 && !reader.failed() {
         reader.error(field, format!("the {level} level has no variables"), HINT);
     }
+    if all.space.dim() > 0 && all.space.iter().all(|v| v.is_fixed()) && !reader.failed() {
+        let hint = "at least one needs ends that differ; make the others parameters";
+        reader.error(field, format!("every {level} variable is fixed"), hint);
+    }
     all
 }
 

@@ -311,6 +311,7 @@ fn every_mistake_has_its_message() {
         ("maximize = \"t * y1\"", "maximize = '''\n\n t * q'''", "6:6: upper.maximize: unknown name `q`"),
         ("maximize = \"t * y1\"", "maximize = \"t \\u002A qq\"", "4:12: upper.maximize: unknown name `qq`"),
         ("t = [0, 10]", "t = [10, 0]", "5:19: upper.variables.t: the box [10, 0] is empty"),
+        ("t = [0, 10]", "t = [1, 1]", "every upper variable is fixed"),
         ("t = [0, 10]", "t = { integer = [0.2, 0.8] }", "no whole number lies within [0.2, 0.8]"),
         ("t = [0, 10]", "t = { integer = [0, 1e17] }", "whole numbers in [0, 100000000000000000] cannot be told apart"),
         ("t = [0, 10]", "t = { integer = [5, 2] }", "the box [5, 2] is empty"),

@@ -49,8 +49,8 @@ fn inside(spec: &LevelSpec, v: &[f64]) -> bool {
 #[test]
 fn optima_are_known_where_claimed() {
     // tp2, tp8, as_1984_01 and tmh_2007_01 have two.
-    let (smd, tp, basblib) = (12 * SIZES.len(), 12, 32);
-    assert_eq!(cases().len(), smd + tp + basblib);
+    let (smd, tp, basblib, integer) = (12 * SIZES.len(), 12, 32, 13);
+    assert_eq!(cases().len(), smd + tp + basblib + integer);
     for name in ["gold-mining", "decision-making", "decision-making-as-run"] {
         assert!(optima(name, None).is_empty() && problem(name, None).unwrap().spec().best_known.is_empty());
     }
@@ -97,9 +97,9 @@ fn smd_optimal_values_are_the_published_ones() {
 fn perturbed(stream: &mut Stream, centre: &[f64], spec: &LevelSpec, scale: f64) -> Vec<f64> {
     let only = stream.below(2 * centre.len());
     let mut moved = centre.to_vec();
-    for (i, (v, (low, high))) in moved.iter_mut().zip(spec.space.bounds()).enumerate() {
+    for (i, (value, variable)) in moved.iter_mut().zip(spec.space.iter()).enumerate() {
         if only >= centre.len() || only == i {
-            *v = (*v + scale * stream.normal()).clamp(*low, *high);
+            *value = variable.nearest(*value + scale * stream.normal());
         }
     }
     moved

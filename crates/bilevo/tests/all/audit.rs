@@ -3,7 +3,7 @@
 use bilevo::audit::{Audit, AuditOptions, Position, Verdict, audit};
 use bilevo::problems::problem;
 use bilevo::record::Solution;
-use bilevo::{BilevelProblem, Direction, Failure, Level, LevelSpec, ProblemSpec, RunResult, Serial, Solver};
+use bilevo::{BilevelProblem, Direction, Failure, Level, LevelSpec, ProblemSpec, RunResult, Serial, Solver, Space};
 use std::sync::atomic::Ordering;
 
 /// A problem of closures.
@@ -222,4 +222,22 @@ fn a_run_can_be_audited() {
     assert!(counts.lower > poor.evaluations.lower, "counted apart: {counts:?}");
     let json = serde_json::to_string(&poor).unwrap();
     assert_eq!(serde_json::from_str::<RunResult>(&json).unwrap(), poor);
+}
+
+#[test]
+fn few_whole_answers_are_all_tried_and_many_are_climbed() {
+    let needle = |y: &[f64]| if y == [7.0, 1.0] { -1.0 } else { 0.1 * y[0] };
+    let lower = LevelSpec::new(Space::new().whole("n", 0.0, 9.0).binary("b"));
+    let problem = own(1, lower, |level, x, y, _| Ok(if level == Level::Upper { x[0] } else { needle(y) }));
+    let stands = audited(&problem, &[1.0], &[7.0, 1.0]);
+    assert!(stands.passed() && stands.proven && stands.evaluations.lower == 20, "{stands:?}");
+    assert!(stands.words.contains("proven by enumeration of all 20 answers"), "{}", stands.words);
+    let exposed = audited(&problem, &[1.0], &[0.0, 0.0]);
+    assert_eq!((exposed.verdict, exposed.best.unwrap().y), (Verdict::BetterAnswer, vec![7.0, 1.0]));
+    let many = LevelSpec::new(Space::new().whole("n", 0.0, 1e6).whole("m", 0.0, 1e6));
+    let bowl = |y: &[f64]| (y[0] - 123_456.0).powi(2) + (y[1] - 7.0).powi(2);
+    let problem = own(1, many, |level, x, y, _| Ok(if level == Level::Upper { x[0] } else { bowl(y) }));
+    let exposed = audited(&problem, &[1.0], &[123_455.0, 9.0]);
+    assert!(!exposed.proven && exposed.verdict == Verdict::BetterAnswer, "{exposed:?}");
+    assert_eq!(exposed.best.unwrap().y, [123_456.0, 7.0]);
 }
