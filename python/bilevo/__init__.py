@@ -20,6 +20,7 @@ from . import _interpreter
 _interpreter.check_interpreter()
 
 from . import _native, lab, problems  # noqa: E402
+from ._answer import Answer
 from ._errors import BilevoError, BilevoWarning, CheckpointError, EvaluationError, ProblemError
 from ._minimize import minimize
 from ._optimizer import Batch, Optimizer, Point
@@ -31,6 +32,7 @@ from ._settings import explain, methods
 __version__: str = _native.VERSION
 
 __all__ = [
+    "Answer",
     "Audit",
     "Batch",
     "BilevelProblem",

@@ -15,7 +15,7 @@ from . import _native
 from ._bounds import Bounds, Integer
 from ._constraints import Constraints, Objective, count_values
 from ._errors import BilevoWarning, ProblemError
-from ._problem import BestKnown, BilevelProblem, FunctionProblem, Maximize, Names
+from ._problem import BestKnown, BilevelProblem, FollowerSolver, FunctionProblem, Maximize, Names
 from ._progress import progress as make_progress
 from ._result import Failure, Generation, Result
 from ._settings import Budget, Seed, known_method, read_count, read_seconds, read_seed, read_settings
@@ -33,6 +33,7 @@ def minimize(
     *,
     integer_upper: Integer | None = None,
     integer_lower: Integer | None = None,
+    follower: FollowerSolver | None = None,
     upper_constraints: Constraints | None = None,
     lower_constraints: Constraints | None = None,
     maximize: Maximize | None = None,
@@ -72,6 +73,11 @@ def minimize(
         A pair (low, high) for each variable of x and of y; equal bounds fix a variable.
     integer_upper, integer_lower:
         Which variables of x and of y are whole numbers: indices, a mask, or True for all of them.
+    follower:
+        The follower's own solver: ``follower(x)`` returns y, of any length, or a :class:`bilevo.Answer`
+        with f and whatever F wants; F then gets that answer in place of y. Neither ``f`` nor
+        ``bounds_lower`` is needed. If both are given, the solver's answer is a start that a search may
+        improve and an audit checks. Each call counts as one lower evaluation.
     upper_constraints, lower_constraints:
         A function of (x, y) whose values must be <= 0, a list of such functions, or a mapping with
         the keys ``"G"`` (<= 0) and ``"H"`` (= 0). SciPy's ``NonlinearConstraint`` (of a function of
@@ -146,6 +152,7 @@ def minimize(
     (array([4.]), array([4.]))
     """
     own = {
+        "follower": follower,
         "f": f,
         "bounds_upper": bounds_upper,
         "bounds_lower": bounds_lower,
@@ -160,6 +167,11 @@ def minimize(
         "name": name,
     }
     problem = _problem(F, own, vectorized, equality_tolerance, workers)
+    if (audit or position is not None) and problem.n_lower == 0:
+        raise ProblemError(
+            "an audit looks for better answers of the follower, and only its own solver knows those"
+            "\nhint: give f and bounds_lower beside the follower, and the audit checks its answers"
+        )
     wanted = read_settings(settings, budget, effort)
     if position in ("optimistic", "pessimistic"):
         wanted.append(("position.kind", position))
@@ -197,7 +209,7 @@ def _problem(
         if given:
             raise ProblemError(f"`{given[0]}` belongs to the problem, which is given as a whole\nhint: leave it out")
         return find(F)  # type: ignore[arg-type]
-    for key in ("f", "bounds_upper", "bounds_lower"):
+    for key in ("bounds_upper",) if own["follower"] is not None else ("f", "bounds_upper", "bounds_lower"):
         if own[key] is None:
             raise ProblemError(
                 f"`{key}` is missing\nhint: minimize(F, f, bounds_upper, bounds_lower), or minimize(problem)"

@@ -1,19 +1,28 @@
 """The native part; see crates/bilevo-py."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ._answer import Packed
 from ._problem import Floats, Level
 
 VERSION: str
 
 class Functions:
-    def __new__(cls, spec: str, upper: dict[str, Any], lower: dict[str, Any], vectorized: bool) -> Functions: ...
+    def __new__(
+        cls,
+        spec: str,
+        upper: dict[str, Any],
+        lower: dict[str, Any],
+        follower: Callable[[Any], Any] | None,
+        vectorized: bool,
+    ) -> Functions: ...
     def evaluate(
-        self, level: Level, x: Floats, y: Floats
-    ) -> tuple[Floats, Floats, list[tuple[int, BaseException]]]: ...
+        self, level: Level, x: Floats, y: npt.NDArray[Any]
+    ) -> tuple[Floats, npt.NDArray[Any], list[tuple[int, BaseException]]]: ...
 
 class Source:
     def __new__(cls, name: str, dims: tuple[int, int] | None, jobs: int = 1) -> Source: ...
@@ -42,13 +51,14 @@ class Run:
         seed: int | None,
         settings: list[tuple[str, str]],
     ) -> Run: ...
-    def ask(self) -> tuple[Level, npt.NDArray[np.uint64], Floats, Floats] | None: ...
+    def ask(self) -> tuple[Level, npt.NDArray[np.uint64], Floats, Any] | None: ...
     def tell(
         self,
         ids: npt.NDArray[np.uint64],
         values: Floats,
         constraints: Floats | None,
         failures: list[tuple[int, str]],
+        packed: list[Packed] | None,
     ) -> None: ...
     def go(
         self,

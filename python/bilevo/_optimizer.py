@@ -10,7 +10,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from . import _native, _values
+from . import _answer, _native, _values
 from ._errors import ProblemError
 from ._problem import BilevelProblem, Floats, Level
 from ._result import Generation, Result
@@ -24,7 +24,7 @@ class Point:
     id: int
     level: Level
     x: Floats
-    y: Floats
+    y: Any
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,14 @@ class Batch:
     """Points to evaluate at one level: ``ids``, ``x`` and ``y`` have one entry or row for each.
 
     A batch can be cut like a list; the pieces may be told in any order. Its points can be looped
-    over, each with ``id``, ``level``, ``x`` and ``y``.
+    over, each with ``id``, ``level``, ``x`` and ``y``. At the level ``"follower"`` the decisions x want the
+    answer of the follower's own solver; at the upper level ``y`` then holds those answers.
     """
 
     level: Level
     ids: npt.NDArray[np.uint64]
     x: Floats
-    y: Floats
+    y: Any
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -54,7 +55,8 @@ class Batch:
     def __getitem__(self, key: Any) -> Point | Batch:
         if isinstance(key, (int, np.integer)):
             return Point(int(self.ids[key]), self.level, self.x[key], self.y[key])
-        return Batch(self.level, self.ids[key], self.x[key], self.y[key])
+        y = [self.y[index] for index in np.arange(len(self))[key]] if isinstance(self.y, list) else self.y[key]
+        return Batch(self.level, self.ids[key], self.x[key], y)
 
 
 class Optimizer:
@@ -130,7 +132,7 @@ class Optimizer:
             The batch, a piece of it, or the ids of some of its points.
         values:
             An objective value for each of them. None, NaN, an infinity or an exception says that
-            the evaluation failed.
+            the evaluation failed. At the level ``"follower"``: y or a :class:`bilevo.Answer` for each.
         constraints:
             The values of g <= 0, then those of h = 0: one row for each point, if the level has any.
         """
@@ -139,9 +141,16 @@ class Optimizer:
         ids = np.asarray(points.ids if isinstance(points, Batch) else points)
         if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
             raise ProblemError("points are told by a batch or a list of ids")
+        packed = None
+        if self._asks_follower():
+            values, packed = _read_answers(values, len(ids))
         numbers, failures = _read_values(values, len(ids))
         rows = None if constraints is None else _rows(constraints, len(ids))
-        self._run.tell(ids.astype(np.uint64), numbers, rows, failures)
+        self._run.tell(ids.astype(np.uint64), numbers, rows, failures, packed)
+
+    def _asks_follower(self) -> bool:
+        asked = self._run.ask()
+        return asked is not None and asked[0] == "follower"
 
     @property
     def done(self) -> bool:
@@ -178,6 +187,23 @@ class Optimizer:
 
     def __repr__(self) -> str:
         return f"<Optimizer: {self._run.name()}>"
+
+
+def _read_answers(given: Any, count: int) -> tuple[list[Any], list[_answer.Packed]]:
+    """Answers of a follower's own solver: what failed, and the others packed."""
+    try:
+        answers = list(given)
+    except TypeError:
+        answers = []
+    if len(answers) != count:
+        raise ProblemError(f"{count} decisions want an answer each\nhint: tell a list of y or bilevo.Answer")
+    values: list[Any] = []
+    packed: list[_answer.Packed] = []
+    for answer in answers:
+        failed = answer is None or isinstance(answer, BaseException)
+        values.append(answer if failed else 0.0)
+        packed.append(_answer.pack([] if failed else answer))
+    return values, packed
 
 
 def _read_values(values: Any, count: int) -> tuple[Floats, list[tuple[int, str]]]:

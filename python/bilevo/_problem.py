@@ -9,15 +9,16 @@ from typing import Any, Literal, TypeAlias, Union, cast
 import numpy as np
 import numpy.typing as npt
 
-from . import _native, _values
+from . import _answer, _native, _values
 from ._bounds import Bounds, Integer, read_bounds, read_space, spread_bounds
 from ._constraints import Constraints, Objective, count_values, read_constraints
 from ._errors import ProblemError
 
 Floats: TypeAlias = npt.NDArray[np.float64]
-Level: TypeAlias = Literal["upper", "lower"]
+Level: TypeAlias = Literal["upper", "lower", "follower"]
 Maximize: TypeAlias = Literal["upper", "lower", "both"]
 Names: TypeAlias = Sequence[str]
+FollowerSolver: TypeAlias = Callable[[Any], Any]
 BestKnown: TypeAlias = Union[float, tuple[float, float], Sequence[Union[float, tuple[float, float]]]]
 
 
@@ -64,6 +65,10 @@ class BilevelProblem:
     ...         out["F"] = (y[0] - 8 + x[0]) ** 2
     >>> Toll()
     <Toll: 1+1 variables, maximises the upper level>
+
+    A follower that has its own solver is a method ``follower(self, x)``, which returns y (of any length)
+    or a :class:`bilevo.Answer`; then neither ``evaluate_lower`` nor the follower's bounds are needed, and
+    ``evaluate_upper`` gets what it returned in place of y.
     """
 
     def __init__(
@@ -92,7 +97,10 @@ class BilevelProblem:
         equality_tolerance: float = 1e-9,
     ) -> None:
         upper = _box(bounds_upper, n_upper, xl, xu, "upper", ("bounds_upper", "n_upper", "xl", "xu"))
-        lower = _box(bounds_lower, n_lower, yl, yu, "lower", ("bounds_lower", "n_lower", "yl", "yu"))
+        solver = self._solver()
+        lower: list[tuple[float, float]] = []
+        if solver is None or any(given is not None for given in (bounds_lower, n_lower, yl, yu)):
+            lower = _box(bounds_lower, n_lower, yl, yu, "lower", ("bounds_lower", "n_lower", "yl", "yu"))
         if maximize not in (None, "upper", "lower", "both"):
             raise ProblemError(f'maximize is {maximize!r}\nhint: it takes "upper", "lower", "both" or None')
         self.name = str(name) if name is not None else type(self).__name__
@@ -105,6 +113,7 @@ class BilevelProblem:
             "equality_tolerance": float(equality_tolerance),
             "best_known": _best_known(best_known),
             "budget": None,
+            "follower": "search" if solver is None else "oracle",
         }
 
     @property
@@ -145,10 +154,19 @@ class BilevelProblem:
         """The follower's objective (``out["F"]``) and constraints at (x, y)."""
         raise NotImplementedError(f"{type(self).__name__} has no method evaluate_lower(self, x, y, out)")
 
+    def follower(self, x: Floats) -> Any:
+        """The follower's answer to x, where it has its own solver: y, or a :class:`bilevo.Answer`."""
+        raise NotImplementedError(f"{type(self).__name__} has no method follower(self, x)")
+
+    def _solver(self) -> FollowerSolver | None:
+        """The follower's own solver, if it has one."""
+        return None if type(self).follower is BilevelProblem.follower else self.follower
+
     def __repr__(self) -> str:
         maximised = [level for level in ("upper", "lower") if self._spec[level]["direction"] == "maximize"]
         words = f", maximises the {' and the '.join(maximised)} level" if maximised else ""
-        return f"<{self.name}: {self.n_upper}+{self.n_lower} variables{words}>"
+        own = ", a follower with its own solver" if self._spec["follower"] == "oracle" else ""
+        return f"<{self.name}: {self.n_upper}+{self.n_lower} variables{own}{words}>"
 
     def _spec_json(self) -> str:
         return json.dumps(self._spec)
@@ -164,7 +182,7 @@ class BilevelProblem:
                     "equalities": self._spec[level]["equalities"]}
             for level, method in (("upper", self.evaluate_upper), ("lower", self.evaluate_lower))
         }
-        return _native.Functions(self._spec_json(), levels["upper"], levels["lower"], self.vectorized)
+        return _native.Functions(self._spec_json(), levels["upper"], levels["lower"], self._solver(), self.vectorized)
 
 
 class FunctionProblem(BilevelProblem):
@@ -185,12 +203,13 @@ class FunctionProblem(BilevelProblem):
     def __init__(
         self,
         F: Objective,
-        f: Objective,
-        bounds_upper: Bounds,
-        bounds_lower: Bounds,
+        f: Objective | None = None,
+        bounds_upper: Bounds | None = None,
+        bounds_lower: Bounds | None = None,
         *,
         integer_upper: Integer | None = None,
         integer_lower: Integer | None = None,
+        follower: FollowerSolver | None = None,
         upper_constraints: Constraints | None = None,
         lower_constraints: Constraints | None = None,
         maximize: Maximize | None = None,
@@ -202,22 +221,38 @@ class FunctionProblem(BilevelProblem):
         equality_tolerance: float = 1e-9,
         _count: Counter = count_values,
     ) -> None:
-        for label, function in (("F", F), ("f", f)):
+        searched = follower is None or f is not None or bounds_lower is not None
+        for label, function in (("F", F), ("f", f if searched else F), ("follower", follower or F)):
             if not callable(function):
-                raise ProblemError(f"{label} is {function!r}, which is not a function\nhint: give {label}(x, y)")
-        self._objectives: dict[str, Objective] = {"upper": F, "lower": f}
+                arguments = "x" if label == "follower" else "x, y"
+                raise ProblemError(
+                    f"{label} is {function!r}, which is not a function\nhint: give {label}({arguments})"
+                )
+        self._own_solver = follower
+        self._objectives: dict[str, Objective] = {"upper": F, "lower": _nothing if f is None else f}
         self._constraints: dict[str, list[tuple[Objective, int]]] = {}
-        boxes = [read_bounds(bounds_upper, "upper"), read_bounds(bounds_lower, "lower")]
+        if bounds_upper is None or (searched and bounds_lower is None):
+            missing = "bounds_upper" if bounds_upper is None else "bounds_lower"
+            raise ProblemError(f"`{missing}` is missing\nhint: give a pair (low, high) for each variable")
+        if lower_constraints is not None and not searched:
+            raise ProblemError(
+                "`lower_constraints` are for a follower that is searched"
+                "\nhint: its own solver minds them; give f and bounds_lower too if they are to be checked"
+            )
+        boxes = [read_bounds(bounds_upper, "upper")]
+        if bounds_lower is not None:
+            boxes.append(read_bounds(bounds_lower, "lower"))
         counts = {}
-        sizes = (len(boxes[0]), len(boxes[1]))
+        sizes = (len(boxes[0]), len(boxes[1]) if searched else 0)
         for level, given in (("upper", upper_constraints), ("lower", lower_constraints)):
             less, equal = read_constraints(given, level, sizes, vectorized)
-            numbers = _counted([*less, *equal], boxes, vectorized, level, _count)
+            asked = [g if follower is None else _AtAnswer(g, follower, vectorized) for g in (*less, *equal)]
+            numbers = _counted(asked, boxes, vectorized, level, _count)
             self._constraints[level] = list(zip([*less, *equal], numbers))
             counts[level] = [sum(numbers[: len(less)]), sum(numbers[len(less) :])]
         super().__init__(
             boxes[0],
-            boxes[1],
+            boxes[1] if searched else None,
             integer_upper=integer_upper,
             integer_lower=integer_lower,
             n_ieq_upper=counts["upper"][0],
@@ -238,7 +273,15 @@ class FunctionProblem(BilevelProblem):
             level: {"objective": self._objectives[level], "constraints": self._constraints[level]}
             for level in ("upper", "lower")
         }
-        return _native.Functions(self._spec_json(), levels["upper"], levels["lower"], self.vectorized)
+        return _native.Functions(self._spec_json(), levels["upper"], levels["lower"], self._own_solver, self.vectorized)
+
+    def follower(self, x: Floats) -> Any:
+        if self._own_solver is None:
+            raise ProblemError("this problem has no follower with its own solver")
+        return self._own_solver(x)
+
+    def _solver(self) -> FollowerSolver | None:
+        return self._own_solver
 
     def evaluate_upper(self, x: Floats, y: Floats, out: dict[str, Any]) -> None:
         self._fill("upper", x, y, out)
@@ -328,10 +371,30 @@ def _counted(
     functions: list[Objective], boxes: list[list[tuple[float, float]]], vectorized: bool, level: str, count: Counter
 ) -> list[int]:
     """How many values each constraint function returns, found by calling it in the middle of the box."""
-    x, y = (np.array([(low + high) / 2 for low, high in box]) for box in boxes)
+    x, y = (np.array([(low + high) / 2 for low, high in box]) for box in (*boxes, [])[:2])
     try:
         return count(functions, x, y, vectorized) if functions else []
     except ProblemError:
         raise
     except Exception as error:
         raise ProblemError(f"the {level} constraints cannot be evaluated in the middle of the box: {error}") from error
+
+
+def _nothing(x: Any, y: Any) -> float:
+    """Stands in for the objective of a follower that only its own solver knows."""
+    return float("nan")
+
+
+class _AtAnswer:
+    """A constraint of the leader at the answer of the follower's own solver."""
+
+    def __init__(self, function: Objective, follower: FollowerSolver, vectorized: bool) -> None:
+        self._function = function
+        self._follower = follower
+        self._vectorized = vectorized
+
+    def __call__(self, x: Any, y: Any) -> Any:
+        given = self._follower(x)
+        if self._vectorized:
+            return self._function(x, _answer.unpack_all(_answer.pack_all(given, len(x))))
+        return self._function(x, _answer.unpack(*_answer.pack(given)))

@@ -54,6 +54,15 @@ def row(value: Any, count: int) -> Floats:
     return plain(array.reshape(count))
 
 
+def vector(value: Any) -> Floats:
+    """The follower's answer: numbers of any count, in a row.
+
+    >>> vector(3), vector([[1, 2]])
+    (array([3.]), array([1., 2.]))
+    """
+    return plain(_numbers(value).reshape(-1))
+
+
 def column(value: Any, points: int) -> Floats:
     """One number for each point of a batch."""
     array = numbers(value)

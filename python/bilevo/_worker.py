@@ -84,7 +84,7 @@ def evaluate(problem: BilevelProblem, level: Level, x: Floats, y: Floats) -> Ans
     """Evaluates points on this very process."""
     start = time.perf_counter()
     # what came over a network need not be aligned in memory
-    values, constraints, errors = problem._evaluator().evaluate(level, plain(x), plain(y))
+    values, constraints, errors = problem._evaluator().evaluate(level, plain(x), y if y.dtype == object else plain(y))
     failures = [_sendable(index, error) for index, error in errors]
     worker = f"{platform.node()} {os.getpid()} {threading.get_ident()}"
     return Answers(values, constraints, failures, time.perf_counter() - start, worker)

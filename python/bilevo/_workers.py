@@ -398,7 +398,9 @@ def _join(answered: Answered, points: int) -> Reply:
     """The answers of all pieces, in the order of the batch."""
     columns = max((answers.constraints.shape[1] for _, answers in answered), default=0)
     values = np.full(points, np.nan)
-    constraints = np.full((points, columns), np.nan)
+    # answers of a follower's own solver are objects
+    kind = next((answers.constraints.dtype for _, answers in answered if answers.constraints.dtype == object), float)
+    constraints = np.full((points, columns), np.nan, dtype=kind)
     failures: Failures = []
     for piece, answers in sorted(answered, key=lambda pair: pair[0].start):
         values[piece] = answers.values

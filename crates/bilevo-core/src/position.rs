@@ -52,7 +52,7 @@ settings! {
 pub(crate) fn weight(config: &Config) -> f64 {
     let usual = match config.scheme.kind {
         SchemeKind::JointQuadratic => 1e-5,
-        SchemeKind::Nested => 1e-2,
+        SchemeKind::Nested | SchemeKind::Leader => 1e-2,
     };
     let size = config.position.weight.unwrap_or(usual);
     match config.position.kind {

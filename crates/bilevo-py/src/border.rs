@@ -4,6 +4,7 @@
 //! The run loop works without the interpreter. It attaches to it for a batch of user code and for a
 //! generation somebody listens to, and lets go of it again.
 
+use crate::answers;
 use crate::call::arrays;
 use crate::errors;
 use crate::functions::Functions;
@@ -57,8 +58,8 @@ pub(crate) struct Border<'a> {
     caught: Caught,
     /// What ended the run, if it was not a failed evaluation under the policy `stop`.
     pub(crate) fatal: Option<PyErr>,
-    /// What is known of the functions, lower and upper level.
-    trials: [Trial; 2],
+    /// What is known of the functions: lower, upper, and the follower's own solver.
+    trials: [Trial; 3],
     limits: TimeLimits,
     looked: Instant,
 }
@@ -67,7 +68,7 @@ impl<'a> Border<'a> {
     /// `trusted`: the functions are known to work, so that points at which they raise are bad luck and
     /// no mistake in the program.
     pub(crate) fn new(spec: ProblemSpec, answering: Answering<'a>, caught: Caught, trusted: bool) -> Self {
-        let trials = [(); 2].map(|()| Trial { settled: trusted, ..Trial::default() });
+        let trials = [(); 3].map(|()| Trial { settled: trusted, ..Trial::default() });
         let limits = TimeLimits::default();
         Border { spec, answering, caught, fatal: None, trials, limits, looked: Instant::now() }
     }
@@ -75,7 +76,7 @@ impl<'a> Border<'a> {
     /// The error to raise in place of a result without an answer, if a function never did anything but
     /// fail in one and the same way.
     pub(crate) fn never_worked(&self, py: Python<'_>) -> Option<PyErr> {
-        let trials = [Level::Lower, Level::Upper].into_iter().zip(&self.trials);
+        let trials = ["lower", "upper", "follower"].into_iter().zip(&self.trials);
         trials.filter(|(_, trial)| !trial.settled && !trial.failed.is_empty()).find_map(|(l, t)| t.mistake(py, l))
     }
 
@@ -83,6 +84,18 @@ impl<'a> Border<'a> {
         let spec = &self.spec;
         let mut caught = Vec::new();
         match &self.answering {
+            Answering::Functions(functions) if batch.asks_follower() => {
+                functions.each_answer(py, batch, self.limits, |index, answer| {
+                    match answer.and_then(|packed| answers::read(&packed)) {
+                        Ok(answer) => replies.push_answer(spec, answer),
+                        Err(error) => {
+                            replies.push_failure(Failure::new(FailureKind::Error, error.to_string()));
+                            caught.push((batch.id(index), error));
+                        }
+                    }
+                    Ok(())
+                })?;
+            }
             Answering::Functions(functions) => {
                 functions.each(py, batch, self.limits, |index, answer, constraints| match answer {
                     Ok(value) => replies.push(spec, value, constraints),
@@ -98,11 +111,12 @@ impl<'a> Border<'a> {
             }
             Answering::Native(..) => {}
         }
-        let trial = &mut self.trials[usize::from(batch.level() == Level::Upper)];
+        let kind = if batch.asks_follower() { 2 } else { usize::from(batch.level() == Level::Upper) };
+        let trial = &mut self.trials[kind];
         trial.add(py, spec, batch, replies, &caught);
         self.caught.with(|kept| *kept = caught);
         match trial.is_enough() {
-            true => trial.mistake(py, batch.level()).map_or(Ok(()), Err),
+            true => trial.mistake(py, batch.kind()).map_or(Ok(()), Err),
             false => Ok(()),
         }
     }
@@ -164,7 +178,7 @@ impl Trial {
     }
 
     /// The error that says so, unless the function has worked or failed in several ways.
-    fn mistake(&self, py: Python<'_>, level: Level) -> Option<PyErr> {
+    fn mistake(&self, py: Python<'_>, level: &str) -> Option<PyErr> {
         let (points, words) = (self.failed.len(), &self.words);
         let message = format!("every {level} evaluation failed, at {points} points and with the same error: {words}");
         let error = errors::exception(py, "EvaluationError", message);
@@ -183,12 +197,13 @@ fn answer_by_pool(
 ) -> PyResult<()> {
     let ids = PyArray1::from_iter(py, (0..batch.len()).map(|index| batch.id(index)));
     let (x, y) = arrays(py, batch)?;
-    let answer = pool.bind(py).call1((batch.level().to_string(), ids, x, y))?;
-    let (values, constraints, failures): Pooled<'_> = answer.extract()?;
-    let (values, constraints) = (values.as_array(), constraints.as_array());
+    let y = if batch.answer(0).is_some() { answers::column(py, batch)? } else { y.into_any() };
+    let answer = pool.bind(py).call1((batch.kind(), ids, x, y))?;
+    let (values, rows, failures): Pooled<'_> = answer.extract()?;
+    let constraints = if batch.asks_follower() { None } else { Some(rows.extract::<PyReadonlyArray2<'_, f64>>()?) };
     let mut failures = failures.into_iter().peekable();
     let mut row = Vec::new();
-    for (index, value) in values.iter().enumerate() {
+    for (index, value) in values.as_array().iter().enumerate() {
         if let Some((_, kind, message, error)) = failures.next_if(|(failed, ..)| *failed == index) {
             let kind = match kind.as_str() {
                 "crash" => FailureKind::Crash,
@@ -199,15 +214,19 @@ fn answer_by_pool(
             caught.extend(error.map(|error| (batch.id(index), PyErr::from_value(error))));
             continue;
         }
+        let Some(constraints) = &constraints else {
+            replies.push_answer(spec, answers::read(&rows.get_item((index, 0))?)?);
+            continue;
+        };
         row.clear();
-        row.extend(constraints.row(index));
+        row.extend(constraints.as_array().row(index));
         replies.push(spec, *value, &row);
     }
     Ok(())
 }
 
 type Pooled<'py> =
-    (PyReadonlyArray1<'py, f64>, PyReadonlyArray2<'py, f64>, Vec<(usize, String, String, Option<Bound<'py, PyAny>>)>);
+    (PyReadonlyArray1<'py, f64>, Bound<'py, PyAny>, Vec<(usize, String, String, Option<Bound<'py, PyAny>>)>);
 
 impl Evaluator for Border<'_> {
     fn spec(&self) -> &ProblemSpec {

@@ -4,6 +4,7 @@
 //! is read here if it is what nearly everybody returns (a float, an array of floats), and handed to
 //! `bilevo._values` otherwise, which knows the other forms and explains what is wrong.
 
+use crate::answers;
 use bilevo::Batch;
 use numpy::ndarray::Array2;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
@@ -23,19 +24,25 @@ pub(crate) enum Functions {
 
 impl Functions {
     /// Evaluates one point; pushes its constraint values onto `constraints`.
-    pub(crate) fn point(&self, py: Python<'_>, x: &[f64], y: &[f64], constraints: &mut Vec<f64>) -> PyResult<f64> {
-        let arrays = || (PyArray1::from_slice(py, x), PyArray1::from_slice(py, y));
+    pub(crate) fn point(
+        &self,
+        py: Python<'_>,
+        batch: &Batch,
+        index: usize,
+        constraints: &mut Vec<f64>,
+    ) -> PyResult<f64> {
+        let arrays = || -> PyResult<_> { Ok((PyArray1::from_slice(py, batch.x(index)), second(py, batch, index)?)) };
         match self {
             Functions::Plain { objective, constraints: functions } => {
-                let value = number(&objective.bind(py).call1(arrays())?)?;
+                let value = number(&objective.bind(py).call1(arrays()?)?)?;
                 for (function, count) in functions {
-                    row(&function.bind(py).call1(arrays())?, *count, constraints)?;
+                    row(&function.bind(py).call1(arrays()?)?, *count, constraints)?;
                 }
                 Ok(value)
             }
             Functions::Out { method, inequalities, equalities } => {
                 let out = PyDict::new(py);
-                let (x, y) = arrays();
+                let (x, y) = arrays()?;
                 method.bind(py).call1((x, y, &out))?;
                 let value = number(&entry(&out, "F")?)?;
                 for (key, count) in [("G", *inequalities), ("H", *equalities)] {
@@ -53,16 +60,16 @@ impl Functions {
         let n = points.len();
         match self {
             Functions::Plain { objective, constraints } => {
-                let values = column(&objective.bind(py).call1(arrays(py, points)?)?, n)?;
+                let values = column(&objective.bind(py).call1(both(py, points)?)?, n)?;
                 let mut rows = Rows::new(n, constraints.iter().map(|(_, count)| count).sum());
                 for (function, count) in constraints {
-                    rows.add(&matrix(&function.bind(py).call1(arrays(py, points)?)?, n, *count)?, *count);
+                    rows.add(&matrix(&function.bind(py).call1(both(py, points)?)?, n, *count)?, *count);
                 }
                 Ok((values, rows.values))
             }
             Functions::Out { method, inequalities, equalities } => {
                 let out = PyDict::new(py);
-                let (x, y) = arrays(py, points)?;
+                let (x, y) = both(py, points)?;
                 method.bind(py).call1((x, y, &out))?;
                 let values = column(&entry(&out, "F")?, n)?;
                 let mut rows = Rows::new(n, inequalities + equalities);
@@ -79,12 +86,28 @@ impl Functions {
 
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 
+/// What stands for y in a call at one point: an array, or the answer of the follower's own solver.
+fn second<'py>(py: Python<'py>, batch: &Batch, index: usize) -> PyResult<Bound<'py, PyAny>> {
+    match batch.answer(index) {
+        Some(answer) => answers::unpacked(py, answer),
+        None => Ok(PyArray1::from_slice(py, batch.y(index)).into_any()),
+    }
+}
+
+/// The x of a batch, and what stands for its y in a call of a function of whole batches.
+pub(crate) fn both<'py>(py: Python<'py>, batch: &Batch) -> PyResult<(Matrix<'py>, Bound<'py, PyAny>)> {
+    let (x, y) = arrays(py, batch)?;
+    let second = if batch.answer(0).is_some() { answers::unpacked_all(py, batch)? } else { y.into_any() };
+    Ok((x, second))
+}
+
 /// The x and y of a batch as fresh arrays of shape (points, variables).
 pub(crate) fn arrays<'py>(py: Python<'py>, batch: &Batch) -> PyResult<(Matrix<'py>, Matrix<'py>)> {
     let (mut x, mut y) = (Vec::new(), Vec::new());
     for index in 0..batch.len() {
         x.extend_from_slice(batch.x(index));
-        y.extend_from_slice(batch.y(index));
+        // answers of the follower's own solver go another way: they need not be of one length
+        y.extend_from_slice(if batch.answer(index).is_some() { &[] } else { batch.y(index) });
     }
     Ok((two_dimensional(py, batch.len(), x)?, two_dimensional(py, batch.len(), y)?))
 }

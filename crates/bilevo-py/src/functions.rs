@@ -1,11 +1,13 @@
 //! Python functions as an evaluator of single points and of whole batches.
 
+use crate::answers;
 use crate::call;
 use crate::errors;
 use bilevo::{Batch, Level, ProblemSpec, TimeLimits};
 use numpy::{PyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
 
 /// Points between two looks for Ctrl-C within a batch.
 const SIGNALS_EVERY: usize = 64;
@@ -16,6 +18,8 @@ pub(crate) struct Functions {
     pub(crate) spec: ProblemSpec,
     upper: call::Functions,
     lower: call::Functions,
+    /// The follower's own solver, if it has one.
+    follower: Option<Py<PyAny>>,
     vectorized: bool,
 }
 
@@ -27,22 +31,31 @@ impl Functions {
         spec: &str,
         upper: &Bound<'_, PyAny>,
         lower: &Bound<'_, PyAny>,
+        follower: Option<Py<PyAny>>,
         vectorized: bool,
     ) -> PyResult<Self> {
         let spec = crate::run::read_spec(py, spec)?;
-        Ok(Functions { spec, upper: level_functions(upper)?, lower: level_functions(lower)?, vectorized })
+        Ok(Functions { spec, upper: level_functions(upper)?, lower: level_functions(lower)?, follower, vectorized })
     }
 
-    /// Values, constraint values, and the exceptions of failed points with their index.
+    /// Values, constraint values, and the exceptions of failed points with their index. At the level
+    /// `follower` the values are none and packed answers stand in place of constraint values; in place of
+    /// y there may be packed answers too.
     fn evaluate<'py>(
         &self,
         py: Python<'py>,
         level: &str,
         x: PyReadonlyArray2<'py, f64>,
-        y: PyReadonlyArray2<'py, f64>,
+        y: &Bound<'py, PyAny>,
     ) -> PyResult<Evaluated<'py>> {
+        if level == FOLLOWER {
+            return self.answer(py, &x);
+        }
         let level = read_level(py, level)?;
-        let batch = read_batch(py, &self.spec, level, &x, &y)?;
+        let batch = match y.extract::<PyReadonlyArray2<'py, f64>>() {
+            Ok(y) => read_batch(py, &self.spec, level, &x, &y)?,
+            Err(_) => read_answered(py, &self.spec, &x, y)?,
+        };
         let width = self.spec.level(level).constraints();
         let (mut values, mut constraints, mut caught) = (Vec::new(), Vec::new(), Vec::new());
         self.each(py, &batch, TimeLimits::default(), |index, answer, row| match answer {
@@ -60,8 +73,11 @@ impl Functions {
     }
 }
 
+/// The level at which the follower's own solver is asked.
+pub(crate) const FOLLOWER: &str = "follower";
+
 /// Values, constraint values, and the exceptions of failed points with their index.
-pub(crate) type Evaluated<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, numpy::PyArray2<f64>>, Vec<(usize, Py<PyAny>)>);
+pub(crate) type Evaluated<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyAny>, Vec<(usize, Py<PyAny>)>);
 
 /// Points as Python gives them.
 pub(crate) fn read_batch(
@@ -79,6 +95,22 @@ pub(crate) fn read_batch(
     Batch::from_points(spec, level, points).map_err(|error| errors::problem(py, error))
 }
 
+/// Decisions with packed answers of the follower's own solver.
+fn read_answered(
+    py: Python<'_>,
+    spec: &ProblemSpec,
+    x: &PyReadonlyArray2<'_, f64>,
+    packed: &Bound<'_, PyAny>,
+) -> PyResult<Batch> {
+    let x: Vec<Vec<f64>> = x.as_array().rows().into_iter().map(|row| row.to_vec()).collect();
+    let mut answers = Vec::new();
+    for row in packed.try_iter()? {
+        answers.push(answers::read(&row?.get_item(0)?)?);
+    }
+    let answered = x.iter().map(Vec::as_slice).zip(answers);
+    Batch::of_answers(spec, answered).map_err(|error| errors::problem(py, error))
+}
+
 /// Answers as Python takes them.
 pub(crate) fn as_arrays<'py>(
     py: Python<'py>,
@@ -86,7 +118,7 @@ pub(crate) fn as_arrays<'py>(
     constraints: Vec<f64>,
     failed: Vec<(usize, Py<PyAny>)>,
 ) -> PyResult<Evaluated<'py>> {
-    let constraints = call::two_dimensional(py, values.len(), constraints)?;
+    let constraints = call::two_dimensional(py, values.len(), constraints)?.into_any();
     Ok((PyArray1::from_vec(py, values), constraints, failed))
 }
 
@@ -116,13 +148,69 @@ impl Functions {
             }
             check_time(py, limits)?;
             constraints.clear();
-            let answer = functions.point(py, batch.x(index), batch.y(index), &mut constraints);
+            let answer = functions.point(py, batch, index, &mut constraints);
             if let Err(error) = &answer
                 && !error.is_instance_of::<PyException>(py)
             {
                 return Err(error.clone_ref(py));
             }
             take(index, answer, &constraints);
+        }
+        Ok(())
+    }
+}
+
+impl Functions {
+    /// Packed answers to decisions, as [`Functions::evaluate`] returns them.
+    fn answer<'py>(&self, py: Python<'py>, x: &PyReadonlyArray2<'py, f64>) -> PyResult<Evaluated<'py>> {
+        let x: Vec<Vec<f64>> = x.as_array().rows().into_iter().map(|row| row.to_vec()).collect();
+        let batch =
+            Batch::of_decisions(&self.spec, x.iter().map(Vec::as_slice)).map_err(|error| errors::problem(py, error))?;
+        let (packed, mut caught) = (PyList::empty(py), Vec::new());
+        let nothing = || PyTuple::empty(py).into_any();
+        self.each_answer(py, &batch, TimeLimits::default(), |index, answer| match answer {
+            Ok(answer) => packed.append(answer),
+            Err(error) => {
+                caught.push((index, error.into_value(py).into_any()));
+                packed.append(nothing())
+            }
+        })?;
+        let values = PyArray1::from_vec(py, vec![f64::NAN; batch.len()]);
+        Ok((values, answers::rows(py, packed)?, caught))
+    }
+
+    /// Asks the follower's own solver about every decision and hands its packed answer, or the exception,
+    /// to `take`.
+    ///
+    /// # Errors
+    /// As for [`Functions::each`].
+    pub(crate) fn each_answer<'py>(
+        &self,
+        py: Python<'py>,
+        batch: &Batch,
+        limits: TimeLimits,
+        mut take: impl FnMut(usize, PyResult<Bound<'py, PyAny>>) -> PyResult<()>,
+    ) -> PyResult<()> {
+        let Some(solver) = &self.follower else {
+            return Err(errors::problem(py, "this problem has no follower with its own solver"));
+        };
+        let solver = solver.bind(py);
+        let fatal = |error: &PyErr| !error.is_instance_of::<PyException>(py);
+        if self.vectorized {
+            py.check_signals()?;
+            return match answers::ask_all(solver, batch) {
+                Ok(answers) => answers.into_iter().enumerate().try_for_each(|(index, answer)| take(index, Ok(answer))),
+                Err(error) if fatal(&error) => Err(error),
+                Err(error) => (0..batch.len()).try_for_each(|index| take(index, Err(error.clone_ref(py)))),
+            };
+        }
+        for index in 0..batch.len() {
+            py.check_signals()?;
+            check_time(py, limits)?;
+            match answers::ask(solver, batch.x(index)) {
+                Err(error) if fatal(&error) => return Err(error),
+                answer => take(index, answer)?,
+            }
         }
         Ok(())
     }

@@ -5,6 +5,7 @@
 //! (`functions`), the border between both (`border`), and problems that need no Python
 //! (`source`). Plain data crosses as JSON, points and values as arrays.
 
+mod answers;
 mod border;
 mod call;
 mod errors;

@@ -35,7 +35,7 @@ struct State {
     replies: Replies,
 }
 
-type Asked<'py> = (String, Bound<'py, PyArray1<u64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
+type Asked<'py> = (&'static str, Bound<'py, PyArray1<u64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyAny>);
 
 #[pymethods]
 impl Run {
@@ -97,10 +97,8 @@ impl Run {
         };
         let open: Vec<usize> = (0..batch.len()).filter(|&index| !told.has(index)).collect();
         let ids = PyArray1::from_iter(py, open.iter().map(|&index| batch.id(index)));
-        let x: Vec<f64> = open.iter().flat_map(|&index| batch.x(index)).copied().collect();
-        let y: Vec<f64> = open.iter().flat_map(|&index| batch.y(index)).copied().collect();
-        let (x, y) = (call::two_dimensional(py, open.len(), x)?, call::two_dimensional(py, open.len(), y)?);
-        Ok(Some((batch.level().to_string(), ids, x, y)))
+        let (x, y) = call::both(py, &batch.subset(&open))?;
+        Ok(Some((batch.kind(), ids, x, y)))
     }
 
     /// Answers points of the open batch; all of them or, if something is wrong, none.
@@ -111,18 +109,28 @@ impl Run {
         values: PyReadonlyArray1<'_, f64>,
         constraints: Option<PyReadonlyArray2<'_, f64>>,
         failures: Vec<(usize, String)>,
+        packed: Option<Vec<Bound<'_, PyAny>>>,
     ) -> PyResult<()> {
-        let answers = read_answers(&ids, &values, constraints.as_ref(), failures);
+        let mut answers = read_answers(&ids, &values, constraints.as_ref(), failures);
+        for (index, packed) in packed.iter().flatten().enumerate() {
+            if let Some((_, answer @ Answer::Value(..))) = answers.get_mut(index) {
+                *answer = Answer::Given(crate::answers::read(packed)?);
+            }
+        }
         let mut state = self.lock(py)?;
         let State { run, told, records, replies } = &mut *state;
         let Ask::Evaluate(batch) = run.ask().map_err(|error| run_error(py, &error))? else {
             return Err(errors::problem(py, "the run is over, so nothing can be told"));
         };
+        if batch.asks_follower() != packed.is_some() {
+            let words = format!("the open batch is of the level `{}`\nhint: ask again", batch.kind());
+            return Err(errors::problem(py, words));
+        }
         told.add(batch, answers).map_err(|message| errors::problem(py, message))?;
         if told.complete(batch) {
-            let level = batch.level();
+            let batch = batch.subset(&[]);
             let spec = run.engine().spec();
-            replies.start(spec, level);
+            replies.start_on(spec, &batch);
             told.take(spec, replies);
             let record = py.detach(|| run.tell(replies)).map_err(|error| run_error(py, &error))?;
             records.extend(record.map(|record| (record, 0.0)));
@@ -176,6 +184,7 @@ impl Run {
         let trusted = run.engine().summary().generations > 0;
         let spec = run.engine().spec().clone();
         let audit = (audit || spec.position != PositionKind::Any).then_some(asked);
+        let audit = audit.filter(|_| !spec.is_oracle_alone());
         let mut watcher = Watcher::new(run.id().clone(), records, on_generation, caught.clone());
         let conduct = || -> (Option<PyErr>, Result<RunResult, RunError>) {
             let mut border = match answering() {

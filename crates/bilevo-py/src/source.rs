@@ -3,7 +3,7 @@
 use crate::errors;
 use crate::functions::{Evaluated, as_arrays, read_batch, read_level};
 use bilevo::problems::file::{self, ProblemFile};
-use bilevo::{Batch, Evaluator, EvaluatorError, Failure, Level, ProblemSpec, Replies, TimeLimits, source};
+use bilevo::{Batch, Evaluator, EvaluatorError, Failure, ProblemSpec, Replies, TimeLimits, source};
 use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 use std::cell::Cell;
@@ -84,7 +84,7 @@ impl Source {
 
     fn answer(&self, batch: &Batch) -> Result<Replies, EvaluatorError> {
         let mut replies = Replies::default();
-        replies.start(self.source.spec(), batch.level());
+        replies.start_on(self.source.spec(), batch);
         self.source.evaluator(self.jobs)?.evaluate(batch, &mut replies)?;
         Ok(replies)
     }
@@ -100,7 +100,7 @@ impl Source {
 
 /// What an evaluator on a thread of its own is told.
 enum Todo {
-    Evaluate(Level, Batch),
+    Evaluate(Batch),
     Limit(TimeLimits),
 }
 
@@ -125,15 +125,15 @@ impl Distant {
                 Err(error) => return drop(done.send(Err(error))),
             };
             for todo in todo {
-                let (level, batch) = match todo {
-                    Todo::Evaluate(level, batch) => (level, batch),
+                let batch = match todo {
+                    Todo::Evaluate(batch) => batch,
                     Todo::Limit(limits) => {
                         evaluator.limit(limits);
                         continue;
                     }
                 };
                 let mut replies = Replies::default();
-                replies.start(source.spec(), level);
+                replies.start_on(source.spec(), &batch);
                 let answered = evaluator.evaluate(&batch, &mut replies).map(|()| replies);
                 if done.send(answered).is_err() {
                     return;
@@ -155,7 +155,7 @@ impl Evaluator for Distant {
 
     fn evaluate(&mut self, batch: &Batch, replies: &mut Replies) -> Result<(), EvaluatorError> {
         // A thread that has ended has left its reason among the answers.
-        let _ = self.todo.send(Todo::Evaluate(batch.level(), batch.clone()));
+        let _ = self.todo.send(Todo::Evaluate(batch.clone()));
         loop {
             match self.answers.recv_timeout(WAKE) {
                 Ok(answered) => {

@@ -1,6 +1,6 @@
 //! Answers to an open batch that came by hand, in any order and in parts.
 
-use bilevo::{Batch, Failure, FailureKind, ProblemSpec, Replies};
+use bilevo::{Batch, Failure, FailureKind, OracleAnswer, ProblemSpec, Replies};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 pub(crate) enum Answer {
     /// The objective in the problem's own direction, and the constraint values.
     Value(f64, Vec<f64>),
+    /// The answer of the follower's own solver.
+    Given(OracleAnswer),
     /// Why there is none.
     Failed(String),
 }
@@ -68,6 +70,7 @@ impl Told {
         for answer in std::mem::take(&mut self.answers).into_values() {
             match answer {
                 Answer::Value(value, constraints) => replies.push(spec, value, &constraints),
+                Answer::Given(answer) => replies.push_answer(spec, answer),
                 Answer::Failed(message) => replies.push_failure(Failure::new(FailureKind::Error, message)),
             }
         }

@@ -201,6 +201,11 @@ impl<'a> Solver<'a> {
         // Where the problem takes a position, the end of the run is told by it too.
         let takes_position = source.spec().position != PositionKind::Any;
         let audit = audit.or_else(|| takes_position.then(AuditOptions::default));
+        if audit.is_some() && source.spec().is_oracle_alone() {
+            let reason = "an audit looks for better answers of the follower, and only its own solver knows those";
+            let (field, got) = ("audit".into(), "on".into());
+            return Err(ConfigError::Invalid { field, got, reason: reason.into() }.into());
+        }
         Ok(Ready { run, options, audit, prove, source, jobs, slot: None })
     }
 }

@@ -7,6 +7,7 @@ use crate::candidate::Solved;
 use crate::config::{Config, Sizes};
 use crate::family::family;
 use crate::jq;
+use crate::leader;
 use crate::lower::SearchStreams;
 use crate::nested;
 use crate::problem::{Level, ProblemSpec};
@@ -167,6 +168,8 @@ family! {
     nested::Nested,
     /// All followers are solved on one joint quadratic model, with restarts and rechecks.
     jq::JointQuadratic,
+    /// The leader's decisions alone are searched, where the follower has its own solver.
+    leader::Leader,
 }
 
 settings! {
@@ -174,6 +177,7 @@ settings! {
     pub struct SchemeConfig in scheme as "scheme";
 
     /// How both levels are searched: `nested` gives every decision that is taken up a lower search of
-    /// its own, `joint_quadratic` solves all followers on one model, with restarts and rechecks.
+    /// its own, `joint_quadratic` solves all followers on one model, with restarts and rechecks, `leader` searches
+    /// decisions alone where the follower has its own solver.
     kind: SchemeKind = SchemeKind::Nested, |_| words(SchemeKind::ALL);
 }

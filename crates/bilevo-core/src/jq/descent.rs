@@ -15,10 +15,10 @@
 //!    accurate enough: it is settled to the present tolerance and judged again.
 //! 5. Where steps fail though the minimiser is in doubt, one more point along each variable, close by.
 
-mod archive;
-mod follower;
+pub(crate) mod archive;
+pub(crate) mod follower;
 mod leader;
-mod merit;
+pub(crate) mod merit;
 mod polish;
 mod response;
 

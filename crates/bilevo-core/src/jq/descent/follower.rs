@@ -11,17 +11,17 @@ pub(super) const GEOMETRY: f64 = 0.5;
 
 /// One search; all points in the unit box.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Follower {
-    pub(super) x: Vec<f64>,
+pub(crate) struct Follower {
+    pub(crate) x: Vec<f64>,
     /// Best point so far.
-    pub(super) y: Vec<f64>,
+    pub(crate) y: Vec<f64>,
     /// Its values; empty before the first success.
-    pub(super) row: Vec<f64>,
+    pub(crate) row: Vec<f64>,
     /// To what accuracy the answer is wanted.
-    pub(super) tolerance: f64,
+    pub(crate) tolerance: f64,
     /// Whether that was reached.
-    pub(super) settled: bool,
-    radius: f64,
+    pub(crate) settled: bool,
+    pub(crate) radius: f64,
     left: usize,
     sign: f64,
     /// Length and promise of the step that is being evaluated; none for other points.
@@ -30,18 +30,18 @@ pub(super) struct Follower {
 
 /// What the searches have in common: the evaluations they learn from, and how they judge.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Knowledge {
-    pub(super) data: Data,
-    pub(super) merit: Merit,
+pub(crate) struct Knowledge {
+    pub(crate) data: Data,
+    pub(crate) merit: Merit,
 }
 
 impl Follower {
-    pub(super) fn new(x: Vec<f64>, y: Vec<f64>, row: Vec<f64>, radius: f64, tolerance: f64, cap: usize) -> Self {
+    pub(crate) fn new(x: Vec<f64>, y: Vec<f64>, row: Vec<f64>, radius: f64, tolerance: f64, cap: usize) -> Self {
         Follower { x, y, row, tolerance, settled: false, radius, left: cap, sign: 1.0, expected: None }
     }
 
     /// Takes the values of an evaluated point.
-    pub(super) fn tell(&mut self, y: &[f64], row: &[f64], knowledge: &Knowledge) {
+    pub(crate) fn tell(&mut self, y: &[f64], row: &[f64], knowledge: &Knowledge) {
         self.left = self.left.saturating_sub(1);
         let gain = if self.row.is_empty() {
             if row.is_empty() { f64::NEG_INFINITY } else { f64::INFINITY }
@@ -58,8 +58,21 @@ impl Follower {
         }
     }
 
+    /// Steps are to be at least this long again.
+    pub(crate) fn widen(&mut self, radius: f64) {
+        self.radius = self.radius.max(radius);
+        self.settled = false;
+    }
+
+    /// The point it wanted is known already: a step that failed.
+    pub(crate) fn refuse(&mut self) {
+        self.left = self.left.saturating_sub(1);
+        let length = self.expected.take().map_or(self.radius, |(length, _)| length);
+        self.radius = trust(self.radius, length, -1.0);
+    }
+
     /// The next point to evaluate, or none when the search is over.
-    pub(super) fn next(&mut self, knowledge: &mut Knowledge) -> Option<Vec<f64>> {
+    pub(crate) fn next(&mut self, knowledge: &mut Knowledge) -> Option<Vec<f64>> {
         if self.left == 0 || self.row.is_empty() {
             return None;
         }

@@ -1,0 +1,78 @@
+"""What a follower's own solver says, and how it travels to the leader's function.
+
+An answer crosses processes and checkpoints as a packed one: y, f or None, and ``info`` as bytes. Bytes
+that are absent say that the solver returned y alone, which is what the leader's function then gets.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _values
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Packed: TypeAlias = tuple[Floats, "float | None", "bytes | None"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer of a follower that has its own solver.
+
+    ``y`` is what it does, of any length; ``f`` its objective there, if known; ``info`` whatever else the
+    leader's function wants (prices, a fitted model), as long as it can be pickled.
+
+    >>> Answer([1, 2], info={"price": 3.5}).info["price"]
+    3.5
+    """
+
+    y: Any
+    f: float | None = None
+    info: Any = None
+
+
+def pack(given: Any) -> Packed:
+    """What a solver returned, ready to travel."""
+    if not isinstance(given, Answer):
+        return _values.vector(given), None, None
+    value = None if given.f is None else _values.number(given.f)
+    return _values.vector(given.y), value, pickle.dumps(given.info)
+
+
+def pack_all(given: Any, count: int) -> list[Packed]:
+    """What a solver of whole batches returned."""
+    try:
+        answers = list(given)
+    except TypeError:
+        raise TypeError(
+            f"the follower returned {type(given).__name__} for {count} decisions"
+            "\nhint: with vectorized=True it gets x with one row for each decision and returns a list of answers"
+        ) from None
+    if len(answers) != count:
+        raise ValueError(f"the follower returned {len(answers)} answers to {count} decisions")
+    return [pack(answer) for answer in answers]
+
+
+def unpack(y: Floats, value: float | None, info: bytes | None) -> Any:
+    """What the leader's function gets: the whole answer if the solver gave one, else y."""
+    return y if info is None else Answer(y, value, pickle.loads(info))
+
+
+def unpack_all(packed: Sequence[Packed]) -> Any:
+    """What a leader's function of whole batches gets: a list of answers, or rows where y is all there is."""
+    answers = [unpack(*one) for one in packed]
+    alike = all(isinstance(answer, np.ndarray) and answer.shape == answers[0].shape for answer in answers)
+    return np.stack(answers) if answers and alike else answers
+
+
+def rows(packed: Sequence[Packed]) -> npt.NDArray[Any]:
+    """Packed answers as a column that can be cut and joined like other values of a batch."""
+    column = np.empty((len(packed), 1), dtype=object)
+    for index, answer in enumerate(packed):
+        column[index, 0] = answer
+    return column

@@ -1,0 +1,183 @@
+"""A follower with its own solver: functions, classes, workers, checkpoints, ask and tell."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bilevo
+
+BOUNDS = [(0.0, 8.0), (0.0, 12.0)]
+
+
+def trips(x: Any) -> bilevo.Answer:
+    return bilevo.Answer(y=[8 - x[0], 6 - 0.5 * x[1], 1.0], f=float(x[0] - 8), info={"cost": 2.5})
+
+
+def income(x: Any, answer: bilevo.Answer) -> float:
+    return float(x[0] * answer.y[0] + x[1] * answer.y[1] - answer.info["cost"])
+
+
+def solve(**options: Any) -> bilevo.Result:
+    options = {"seed": 3, "maximize": "upper"} | options
+    return bilevo.minimize(income, follower=trips, bounds_upper=BOUNDS, **options)
+
+
+def timeless(result: bilevo.Result) -> str:
+    raw = result.to_dict()
+    return json.dumps({key: value for key, value in raw.items() if "seconds" not in key})
+
+
+@pytest.mark.parametrize("method", ["auto", "bl-cma-es", "cr-tlea-cma-es"])
+def test_the_leader_gets_the_whole_answer(method: str) -> None:
+    result = solve(method=method)
+    assert result.fun == pytest.approx(31.5, abs=1e-4)
+    assert result.y == pytest.approx([8 - result.x[0], 6 - 0.5 * result.x[1], 1.0])
+    assert result.lower_fun == pytest.approx(result.x[0] - 8)
+    # one decision is asked about twice
+    assert result.nfev_lower == result.nfev_upper + 1
+
+
+def test_a_solver_that_returns_y_alone() -> None:
+    def plain(x: Any, y: Any) -> float:
+        assert isinstance(y, np.ndarray)
+        return float((x[0] - 1) ** 2 + y.sum())
+
+    result = bilevo.minimize(plain, follower=lambda x: [x[0], 2.0], bounds_upper=[(-5, 5)], seed=1)
+    assert result.x == pytest.approx([0.5], abs=1e-4)
+    assert np.isnan(result.lower_fun) and result.success
+
+
+def test_constraints_of_the_leader_see_the_answer() -> None:
+    result = solve(upper_constraints=lambda x, answer: answer.y[0] - 3)
+    assert result.y[0] <= 3 + 1e-9
+    assert result.fun == pytest.approx(5 * 3 + 18 - 2.5, abs=1e-3)
+
+
+def test_whole_batches() -> None:
+    def all_trips(x: Any) -> list[bilevo.Answer]:
+        return [trips(one) for one in x]
+
+    def all_income(x: Any, answers: Any) -> Any:
+        return [income(one, answer) for one, answer in zip(x, answers)]
+
+    at_once = bilevo.minimize(
+        all_income, follower=all_trips, bounds_upper=BOUNDS, seed=3, maximize="upper", vectorized=True
+    )
+    assert timeless(at_once) == timeless(solve())
+
+
+def test_a_class() -> None:
+    class Tolls(bilevo.BilevelProblem):
+        def __init__(self) -> None:
+            super().__init__(BOUNDS, maximize="upper", name="function")
+
+        def follower(self, x: Any) -> bilevo.Answer:
+            return trips(x)
+
+        def evaluate_upper(self, x: Any, y: Any, out: dict[str, Any]) -> None:
+            out["F"] = income(x, y)
+
+    assert "its own solver" in repr(Tolls())
+    assert timeless(bilevo.minimize(Tolls(), seed=3)) == timeless(solve())
+
+
+def test_workers_change_nothing() -> None:
+    alone = timeless(solve(method="cr-bl-cma-es", budget=60))
+    assert timeless(solve(method="cr-bl-cma-es", budget=60, workers=2)) == alone
+    with ThreadPoolExecutor(2) as threads:
+        assert timeless(solve(method="cr-bl-cma-es", budget=60, workers=threads)) == alone
+
+
+def test_part_of_the_box_fails() -> None:
+    def fails(x: Any) -> Any:
+        if x[0] > 5:
+            raise RuntimeError("no flow")
+        return trips(x)
+
+    with pytest.warns(bilevo.BilevoWarning, match="no flow"):
+        result = bilevo.minimize(income, follower=fails, bounds_upper=BOUNDS, seed=3, maximize="upper")
+    assert result.fun == pytest.approx(31.5, abs=1e-4)
+    assert result.n_failed > 0
+    with pytest.raises(bilevo.EvaluationError, match="every follower evaluation"):
+        bilevo.minimize(income, follower=lambda x: 1 / 0, bounds_upper=BOUNDS, seed=3)
+
+
+def test_ask_and_tell_does_the_same() -> None:
+    problem = bilevo.FunctionProblem(income, follower=trips, bounds_upper=BOUNDS, maximize="upper")
+    optimizer = bilevo.Optimizer(problem, seed=3)
+    levels = set()
+    while (batch := optimizer.ask()) is not None:
+        levels.add(batch.level)
+        if batch.level == "follower":
+            optimizer.tell(batch, [trips(x) for x in batch.x])
+        else:
+            optimizer.tell(batch, [income(point.x, point.y) for point in batch])
+        optimizer = bilevo.Optimizer.from_bytes(optimizer.to_bytes())
+    assert levels == {"follower", "upper"}
+    assert timeless(optimizer.result()) == timeless(solve())
+
+
+def test_a_saved_run_goes_on(tmp_path: Path) -> None:
+    saved = tmp_path / "run.ckpt"
+    stopped = solve(method="bl-cma-es", checkpoint=saved, callback=lambda result: result.nit >= 3)
+    assert stopped.status == "observer"
+    assert timeless(solve(method="bl-cma-es", checkpoint=saved)) == timeless(solve(method="bl-cma-es"))
+
+
+def test_answers_that_change_are_noticed() -> None:
+    calls = iter(range(10_000))
+    with pytest.warns(bilevo.BilevoWarning, match="asked twice"):
+        bilevo.minimize(
+            lambda x, y: float(x[0] + y[0]), follower=lambda x: [x[0] + next(calls)], bounds_upper=[(0, 1)], seed=1,
+            budget=30,
+        )
+
+
+def test_mistakes_are_explained() -> None:
+    with pytest.raises(bilevo.ProblemError, match="bounds_lower"):
+        bilevo.minimize(income, lambda x, y: 0.0, bounds_upper=BOUNDS, follower=trips)
+    with pytest.raises(bilevo.ProblemError, match="lower_constraints"):
+        bilevo.minimize(income, follower=trips, bounds_upper=BOUNDS, lower_constraints=lambda x, y: 0.0)
+    with pytest.raises(bilevo.ProblemError, match="audit"):
+        solve(audit=True)
+    with pytest.raises(bilevo.ProblemError, match="not a function"):
+        bilevo.minimize(income, follower=3, bounds_upper=BOUNDS)  # type: ignore[arg-type]
+    with pytest.raises(bilevo.EvaluationError, match="not a number"):
+        bilevo.minimize(income, follower=lambda x: "no", bounds_upper=BOUNDS, seed=1)
+
+
+def test_with_an_objective_the_answer_is_a_start() -> None:
+    result = bilevo.minimize(
+        lambda x, y: float((x[0] - 1) ** 2 + y[0]), lambda x, y: float((y[0] - x[0]) ** 2), [(0, 2)], [(-5, 5)],
+        follower=lambda x: [x[0] + 0.3], seed=1, audit=True,
+    )
+    assert result.y[0] == pytest.approx(result.x[0], abs=1e-2)
+    assert result.audit is not None
+
+
+@pytest.mark.parametrize("name", ["sioux_falls", "bidding", "tune_logistic", "plant"])
+def test_the_applications_agree_with_their_references(name: str) -> None:
+    """At a small size: the reference at the answer of a short run, and never below what is possible."""
+    pytest.importorskip("scipy")
+    if name == "tune_logistic":
+        pytest.importorskip("sklearn")
+    folder = Path(__file__).parents[2] / "examples" / "python"
+    code = {
+        "sioux_falls": "v = m.equilibrium(); assert abs(m.beckmann(v, 0, m.CAPACITY) / m.UNIT - 42.3133528710744) < 1e-9;"
+        "r = m.solve('tolls', effort='quick', budget=40); assert r.fun < 74.70, r.fun",
+        "bidding": "r = m.solve(budget=60); assert 577 < r.fun < 723.75, r.fun",
+        "tune_logistic": "r = m.solve(effort='quick'); assert abs(r.fun - 0.0678365) < 1e-4, r.fun",
+        "plant": "r = m.solve(effort='quick', budget=60); assert 7.0 < r.fun < 9.0 and r.n_failed > 0, r.fun",
+    }[name]
+    script = f"import warnings; warnings.simplefilter('ignore'); import {name} as m; {code}"
+    environment = os.environ | {"PYTHONPATH": str(folder)}
+    subprocess.run([sys.executable, "-c", script], check=True, env=environment)
