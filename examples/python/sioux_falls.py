@@ -147,7 +147,7 @@ def equilibrium(toll: Any = 0.0, capacity: Any = CAPACITY, gap: float = 1e-8, ro
 
 
 #: Links that may be tolled (those whose drivers cost the others most), and the largest toll in minutes.
-TOLLED = [link(*pair) for pair in ((16, 10), (10, 16), (6, 8), (8, 6), (16, 8))]
+TOLLED = [link(*pair) for pair in ((15, 10), (10, 15), (16, 10), (10, 16), (13, 24))]
 LARGEST_TOLL = 15.0
 #: Links that may be widened, and the price of that (Suwansirikul et al., 1987).
 WIDENED = [link(*pair) for pair in ((6, 8), (7, 8), (8, 6), (8, 7), (9, 10), (10, 9), (10, 16), (13, 24), (16, 10), (24, 13))]

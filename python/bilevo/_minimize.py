@@ -89,7 +89,8 @@ def minimize(
         A name from :func:`bilevo.methods`; ``"auto"`` is the one we advise: with more than
         100 variables it hands over to another method, and the result's ``notice`` says so.
     budget:
-        The upper evaluations of the run, or ``{"upper": ..., "lower": ...}``.
+        The upper evaluations of the run, or ``{"total": ...}`` over both levels, kept within one batch, or
+        ``{"upper": ..., "lower": ...}``.
     seed:
         A whole number or a numpy Generator; drawn if absent, and kept in the result.
     workers:

@@ -246,7 +246,7 @@ class FunctionProblem(BilevelProblem):
         sizes = (len(boxes[0]), len(boxes[1]) if searched else 0)
         for level, given in (("upper", upper_constraints), ("lower", lower_constraints)):
             less, equal = read_constraints(given, level, sizes, vectorized)
-            asked = [g if follower is None else _AtAnswer(g, follower, vectorized) for g in (*less, *equal)]
+            asked = [g if follower is None or level == "lower" else _AtAnswer(g, follower, vectorized) for g in (*less, *equal)]
             numbers = _counted(asked, boxes, vectorized, level, _count)
             self._constraints[level] = list(zip([*less, *equal], numbers))
             counts[level] = [sum(numbers[: len(less)]), sum(numbers[len(less) :])]

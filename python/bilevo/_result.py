@@ -28,6 +28,7 @@ _MESSAGES = {
     "collapsed": "the search distribution shrank to a point",
     "upper_budget": "the upper evaluations are used up",
     "lower_budget": "the lower evaluations are used up",
+    "budget": "the evaluations are used up",
     "all_failed": "every evaluation failed",
     "time_limit": "the time is used up",
     "interrupted": "interrupted",

@@ -98,14 +98,14 @@ def _budget(budget: Budget) -> Iterator[tuple[str, str]]:
         return
     several = budget if isinstance(budget, Mapping) else {"upper": budget}
     for level, count in several.items():
-        if level not in ("upper", "lower"):
-            raise ProblemError(f"the budget has the key {level!r}\nhint: 'upper' and 'lower' count evaluations")
+        if level not in ("upper", "lower", "total"):
+            raise ProblemError(f"the budget has the key {level!r}\nhint: 'upper', 'lower' and 'total' count evaluations")
         try:
             # 1e5 is a whole number to whoever writes it
             number = operator.index(count if isinstance(count, int) or int(count) != count else int(count))
         except (TypeError, ValueError, OverflowError):
             raise ProblemError(f"the {level} budget is {count!r}\nhint: give a whole number of evaluations") from None
-        yield f"stop.max_{level}_evals", str(number)
+        yield "stop.max_evals" if level == "total" else f"stop.max_{level}_evals", str(number)
 
 
 def _leaves(tree: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str]]:

@@ -106,7 +106,7 @@ def test_the_file_of_the_readme(program: str, tmp_path: Path) -> None:
             assert number == pytest.approx(float(shown.strip(" []")), abs=0.05)
 
 
-@pytest.mark.parametrize("page", ["docs/src/python.md", "docs/src/cluster.md", "README.md"])
+@pytest.mark.parametrize("page", ["docs/src/python.md", "docs/src/own-follower.md", "docs/src/cluster.md", "README.md"])
 def test_python_code_of_the_guide(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     blocks = fences(ROOT / page)

@@ -210,6 +210,7 @@ fn unfinished(f: &mut fmt::Formatter<'_>, stop: Status, restarts: bool) -> fmt::
         Status::TimeLimit => write!(f, "the time was used up before {rest}")?,
         Status::Finished(StopReason::UpperBudget) => write!(f, "the upper evaluations were used up before {rest}")?,
         Status::Finished(StopReason::LowerBudget) => write!(f, "the lower evaluations were used up before {rest}")?,
+        Status::Finished(StopReason::Budget) => write!(f, "the evaluations were used up before {rest}")?,
         Status::Finished(reason) => write!(f, "the run ended before {rest}: {reason}")?,
     }
     f.write_str(": there may be a better answer\nhint: ")?;

@@ -82,6 +82,11 @@ impl<'a> Solver<'a> {
         self.set("jq.effort", effort)
     }
 
+    /// Evaluations of both levels together at most, kept within one batch.
+    pub fn max_evals(self, count: u64) -> Self {
+        self.set("stop.max_evals", count)
+    }
+
     /// Upper evaluations at most; the generation in progress is finished.
     pub fn max_upper_evals(self, count: u64) -> Self {
         self.set("stop.max_upper_evals", count)

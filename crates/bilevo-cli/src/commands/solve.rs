@@ -48,6 +48,9 @@ pub(crate) struct Args {
     seed: Option<u64>,
     #[command(flatten)]
     size: SizeArgs,
+    /// Evaluations of both levels together at most, kept within one batch [default: no limit]
+    #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
+    max_evals: Option<u64>,
     /// Upper evaluations at most; the generation in progress is finished [default: by the number of
     /// variables]. A run that is resumed can be given more
     #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
@@ -255,6 +258,7 @@ fn started<'a>(args: &Args, source: &'a dyn Source) -> anyhow::Result<Solver<'a>
 fn with_settings<'a>(args: &Args, mut solver: Solver<'a>) -> anyhow::Result<Solver<'a>> {
     let number = |count: Option<u64>| count.map(|count| count.to_string());
     let flags = [
+        ("--max-evals", "stop.max_evals", number(args.max_evals)),
         ("--max-upper-evals", "stop.max_upper_evals", number(args.max_upper_evals)),
         ("--max-lower-evals", "stop.max_lower_evals", number(args.max_lower_evals)),
         ("--target", "stop.target", args.target.map(|target| target.word().into())),

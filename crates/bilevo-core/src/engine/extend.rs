@@ -36,7 +36,8 @@ impl Engine {
         let sizes = config.check(&self.spec)?;
         self.watch.set_budgets(&config.stop, &sizes.budget);
         (self.config, self.sizes) = (config, sizes);
-        let ended_by_budget = matches!(self.stop, Some(StopReason::UpperBudget | StopReason::LowerBudget));
+        let ended_by_budget =
+            matches!(self.stop, Some(StopReason::UpperBudget | StopReason::LowerBudget | StopReason::Budget));
         if ended_by_budget && self.watch.spent(&self.budgeted()).is_none() {
             // Whatever else ended it in the same generation ends it still; what the scheme thinks of
             // that is seen after one more.

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)] // also in what tests share
 
 mod audit;
+mod budgets;
 mod checkpoints;
 mod common;
 mod doubts;

@@ -1,0 +1,67 @@
+"""How many calls of a follower's own solver contrastive ranking saves.
+
+    python python/bench/oracle_savings.py [--runs 11]
+
+On the SMD problems whose follower has a formula, the formula is the solver; a run ends at the known
+optimum. The table shows medians of the calls of each base and of its `cr-` form, for runs that got there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import warnings
+from typing import Any
+
+import numpy as np
+
+import bilevo
+
+#: y2 as a function of x2, and the value of all y1, at the follower's optimum (2+3 variables: y1, y1, y2).
+RESPONSES = {
+    1: (np.arctan, 0.0),
+    2: (np.exp, 0.0),
+    3: (lambda x: np.arctan(x**2), 0.0),
+    4: (lambda x: np.exp(np.abs(x)) - 1, 0.0),
+    5: (lambda x: np.sqrt(np.abs(x)), 1.0),
+    7: (np.exp, 0.0),
+    8: (np.cbrt, 1.0),
+}
+
+
+def calls(number: int, method: str, seed: int) -> int | None:
+    """Calls of the solver until the optimum was found; none if it was not."""
+    smd = bilevo.problems.smd(number)
+    response, first = RESPONSES[number]
+    low, high = np.array(smd.bounds_lower).T
+
+    def follower(x: Any) -> Any:
+        return np.clip([first, first, float(response(x[1]))], low, high)
+
+    result = bilevo.minimize(
+        lambda x, y: smd.evaluate("upper", x, y).value,
+        follower=follower, bounds_upper=smd.bounds_upper, method=method, seed=seed, best_known=0.0,
+    )
+    return result.nfev_lower if result.accuracy is not None and result.accuracy <= 1e-6 else None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=11)
+    parser.add_argument("--base", default="bl-cma-es")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    print(f"| problem | {options.base} | cr-{options.base} | saved | auto |\n|---|---|---|---|---|")
+    for number in RESPONSES:
+        cells = []
+        for method in (options.base, f"cr-{options.base}", "auto"):
+            found = [calls(number, method, seed) for seed in range(1, options.runs + 1)]
+            solved = [count for count in found if count is not None]
+            cells.append((statistics.median(solved) if solved else float("nan"), len(solved)))
+        saved = 1 - cells[1][0] / cells[0][0]
+        words = [f"{median:.0f} ({solved} of {options.runs})" for median, solved in cells]
+        print(f"| SMD{number} | {words[0]} | {words[1]} | {saved:.0%} | {words[2]} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
