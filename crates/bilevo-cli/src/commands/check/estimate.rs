@@ -45,7 +45,7 @@ impl Estimate {
                     seconds: (Some(low * each), high * each),
                 }
             }
-            SchemeKind::Nested => {
+            SchemeKind::Nested | SchemeKind::Leader => {
                 let budget = spec.budget();
                 let searches = budget.upper_evals as f64;
                 let lower_evals = searches * budget.lower_evals as f64;
