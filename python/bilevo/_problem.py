@@ -105,10 +105,11 @@ class BilevelProblem:
             raise ProblemError(f'maximize is {maximize!r}\nhint: it takes "upper", "lower", "both" or None')
         self.name = str(name) if name is not None else type(self).__name__
         self.vectorized = bool(vectorized)
+        spaces = [read_space(upper, integer_upper, "upper"), read_space(lower, integer_lower, "lower")]
         self._spec: dict[str, Any] = {
             "name": self.name,
-            "upper": _level(read_space(upper, integer_upper, "upper"), n_ieq_upper, n_eq_upper, maximize in ("upper", "both"), names_upper, "upper"),
-            "lower": _level(read_space(lower, integer_lower, "lower"), n_ieq_lower, n_eq_lower, maximize in ("lower", "both"), names_lower, "lower"),
+            "upper": _level(spaces[0], n_ieq_upper, n_eq_upper, maximize in ("upper", "both"), names_upper, "upper"),
+            "lower": _level(spaces[1], n_ieq_lower, n_eq_lower, maximize in ("lower", "both"), names_lower, "lower"),
             "lower_constraints": "added",
             "equality_tolerance": float(equality_tolerance),
             "best_known": _best_known(best_known),
