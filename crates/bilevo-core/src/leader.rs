@@ -302,6 +302,11 @@ impl Scheme for Leader {
         self.learn(run);
     }
 
+    fn restart(&mut self, _setup: SchemeSetup<'_>, start: &[f64]) {
+        self.descent = None;
+        self.asked = vec![self.space.to_unit(&start[..self.space.dim()])];
+    }
+
     fn close(&mut self, run: &mut RunView<'_>) -> Outlook {
         let all_failed = self.archive().len() == 0;
         self.plan(run);
