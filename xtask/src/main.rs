@@ -39,7 +39,6 @@ cargo xtask tables [WORD]...          the tables of the guide's page on the defa
                                       (minutes), or only those whose command has such a word
 cargo xtask calibrate [ARGUMENT]...   what the words of a result are worth, on planted problems (minutes)
 cargo xtask fuzz proof [COUNT]        random problems against brute force: is anything false ever proven?
-cargo xtask calibrate [ARGUMENT]...   what the words of a result are worth, on planted problems (minutes)
 cargo xtask mutants [ARGUMENT]...     which faults in the search the tests find (hours; --shard 0/12 for a part)
 
 `test` is the same everywhere: whatever pip can install goes into an environment of its own in target.

@@ -1,7 +1,6 @@
 //! A budget over both levels holds within one batch, for every method.
 
-use bilevo::problems::problem;
-use bilevo::{Event, Observer, Solver, Status, StopReason};
+use bilevo::{Event, Observer, Solver, Status, StopReason, source};
 use std::ops::ControlFlow;
 
 /// The size of the latest batch.
@@ -22,7 +21,7 @@ fn a_total_budget_is_kept_within_one_batch() {
     for name in ["smd1", "smd9", "smd12"] {
         for method in ["auto", "bl-cma-es", "cr-tlea-cma-es", "tlea-de", "motea", "cr-boc"] {
             for budget in [20, 100, 300, 1000] {
-                let smd = problem(name, None).unwrap();
+                let smd = source::open(name, None).unwrap();
                 let mut latest = Latest::default();
                 let solver = Solver::new(&*smd).method(method).seed(1).max_evals(budget);
                 let result = solver.set("stop.target", "off").observer(&mut latest).run().unwrap();
