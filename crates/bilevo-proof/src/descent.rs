@@ -157,3 +157,57 @@ fn round(direction: &[f64]) -> Vec<Vec<f64>> {
     let short = scaled(65536.0).iter().map(|v| v.round() / 65536.0).collect();
     whole.map(|d| d.iter().map(|v| v.round()).collect()).into_iter().chain([short]).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bilevo_problems::file::{self, ProblemFile};
+
+    /// Whether the follower would leave, with these slopes: of f, and of constraints that may be active (true:
+    /// affine in y) and equations.
+    fn leaves(objective: &[(f64, f64)], active: &[(&[(f64, f64)], bool)], equations: &[&[(f64, f64)]]) -> bool {
+        let text = "[upper]\nminimize = \"x\"\nvariables = { x = [0, 1] }\n\
+                    [lower]\nminimize = \"y\"\nvariables = { y = [0, 1] }\n";
+        let Ok(ProblemFile::Expressions(file)) = file::parse("t", text, &mut file::no_tables) else { panic!() };
+        let problem = crate::Problem::new(&file).unwrap();
+        let row = |slopes: &[(f64, f64)]| slopes.iter().map(|s| Interval::new(s.0, s.1)).collect::<Vec<_>>();
+        let n = objective.len();
+        let slopes = Slopes {
+            objective: row(objective),
+            active: active.iter().enumerate().map(|(i, (slopes, affine))| (i, row(slopes), *affine)).collect(),
+            equations: equations.iter().map(|slopes| row(slopes)).collect(),
+            at_bound: vec![[false; 2]; n],
+            whole: vec![false; n],
+        };
+        slopes.descend(Without::Nothing, &mut Work::new(&problem))
+    }
+
+    #[test]
+    fn f_must_fall_and_not_only_stay() {
+        assert!(leaves(&[(1.0, 2.0)], &[(&[(1.0, 1.0)], true)], &[]));
+        assert!(!leaves(&[(0.0, 0.0)], &[(&[(1.0, 1.0)], true)], &[]));
+        assert!(!leaves(&[(-1e-3, 2.0)], &[(&[(1.0, 1.0)], true)], &[]));
+        assert!(!leaves(&[(0.0, 0.0), (0.0, 0.0)], &[(&[(1.0, 1.0), (1.0, 1.0)], true)], &[]));
+    }
+
+    #[test]
+    fn constraints_that_bend_must_fall_too() {
+        let f = [(1.0, 1.0), (0.0, 0.0)];
+        // Along (−1, 0) the constraint 0·y1 + y2 ≤ 0 stays; that is enough if it is affine.
+        let flat: &[(f64, f64)] = &[(0.0, 0.0), (1.0, 1.0)];
+        assert!(leaves(&f, &[(flat, true)], &[]));
+        assert!(leaves(&f, &[(flat, false)], &[])); // (−1, −1)
+        let vanishing: &[(f64, f64)] = &[(0.0, 0.0), (0.0, 0.0)];
+        assert!(!leaves(&f, &[(vanishing, false)], &[]));
+        // Opposite to f.
+        assert!(!leaves(&f, &[(&[(-1.0, -1.0), (0.0, 0.0)], true)], &[]));
+    }
+
+    #[test]
+    fn equations_must_stay_exactly() {
+        let f = [(1.0, 1.0), (0.5, 0.5)];
+        assert!(leaves(&f, &[], &[&[(1.0, 1.0), (1.0, 1.0)]])); // (−1, 1)
+        assert!(!leaves(&f, &[], &[&[(1.0, 1.0), (0.5, 0.5)]])); // f is constant on it
+        assert!(!leaves(&f, &[], &[&[(1.0, 1.0 + 1e-9), (1.0, 1.0)]]));
+    }
+}

@@ -96,7 +96,7 @@ pub(crate) fn degenerate(seed: u64) -> String {
         12 => vec!["y^2 == 0".into()],
         13 => vec!["x*y == 0".into()],
         14 => vec!["y^2 - y^4 <= 0".into()],
-        _ => vec!["floor(y + 0.5) <= 0".into(), "-floor(y + 0.5) <= 0".into()],
+        _ => vec!["ceil(y) <= 0.5".into(), "ceil(x + y) <= 1.5".into()],
     };
     // Some followers are indifferent.
     if seed.is_multiple_of(5) {
@@ -110,7 +110,13 @@ pub(crate) fn degenerate(seed: u64) -> String {
 
 fn write(random: &mut Random, constraints: &[String], seed: u64) -> String {
     let above = if seed.is_multiple_of(3) { vec![format!("x + y <= {:.2}", 2.0 * random.unit())] } else { Vec::new() };
-    let (upper, lower) = (random.polynomial(&TERMS, 3, "y"), random.polynomial(&TERMS, 3, "y"));
+    let (upper, mut lower) = (random.polynomial(&TERMS, 3, "y"), random.polynomial(&TERMS, 3, "y"));
+    // Jumps whose lower end belongs to them, so that the follower still has a best answer.
+    match seed % 7 {
+        3 => lower += " + 0.7*ceil(2*y)",
+        5 => lower += " + 0.5*if(y > 0.3*x, 1, 0)",
+        _ => {}
+    }
     text(&upper, &above, &lower, constraints)
 }
 
