@@ -15,6 +15,9 @@ import pytest
 
 import bilevo
 
+# that a budget or a callback ended a run is told, and meant here
+pytestmark = pytest.mark.filterwarnings("ignore::bilevo.BilevoWarning")
+
 BOUNDS = [(0.0, 8.0), (0.0, 12.0)]
 
 
