@@ -82,10 +82,13 @@ def prove(
         point = (_numbers(found.x), _numbers(found.y))
     text, words = _native.prove(name, point, float("nan") if claim is None else claim, eps, time_limit)
     raw = json.loads(text)
-    array = lambda values: None if values is None else np.array(values, dtype=float)  # noqa: E731
     fun = float("nan") if raw["F"] is None else raw["F"]
-    return Proof(array(raw["x"]), array(raw["y"]), fun, raw["follower"], raw["leader"], words, raw)
+    return Proof(_array(raw["x"]), _array(raw["y"]), fun, raw["follower"], raw["leader"], words, raw)
 
 
 def _numbers(values: npt.ArrayLike) -> list[float]:
     return [float(value) for value in np.atleast_1d(np.asarray(values, dtype=float)).ravel()]
+
+
+def _array(values: list[float] | None) -> npt.NDArray[np.float64] | None:
+    return None if values is None else np.array(values, dtype=float)

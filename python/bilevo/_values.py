@@ -60,7 +60,7 @@ def vector(value: Any) -> Floats:
     >>> vector(3), vector([[1, 2]])
     (array([3.]), array([1., 2.]))
     """
-    return plain(_numbers(value).reshape(-1))
+    return plain(numbers(value).reshape(-1))
 
 
 def column(value: Any, points: int) -> Floats:

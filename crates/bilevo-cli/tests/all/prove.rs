@@ -21,7 +21,9 @@ fn bilevo(folder: &Path, args: &[&str]) -> Output {
 
 fn json(output: &Output) -> Value {
     let words = String::from_utf8_lossy(&output.stderr);
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {words}"))
+    let read = serde_json::from_slice(&output.stdout);
+    assert!(read.is_ok(), "{read:?}: {words}");
+    read.unwrap()
 }
 
 fn with_file() -> tempfile::TempDir {
