@@ -135,24 +135,6 @@ fn a_leader_that_fails_in_part_of_its_box_is_solved() {
     }
 }
 
-/// `cargo nextest run -p bilevo --run-ignored only sixty_seeds --no-capture`
-#[test]
-#[ignore = "a measurement, not a check"]
-fn sixty_seeds_with_failures() {
-    for (name, fails, best) in [
-        ("F fails for x < 0.6", (|level, x, _| level == Level::Upper && x < 0.6) as fn(Level, f64, f64) -> bool, 0.1),
-        ("F and f fail for y > 0.5", |_, _, y| y > 0.5, 0.098),
-        ("F and f fail in 67 % of the box", |_, x, y| x < 0.4 || !(0.2..=0.75).contains(&y), 0.098),
-    ] {
-        for (method, tolerance) in [("auto", 1e-3), ("bl-cma-es", 1e-2), ("cr-tlea-cma-es", 1e-2)] {
-            eprintln!(
-                "{name}: {method} right in {} of 60 runs",
-                right(&Partial::new(fails), method, 60, best, tolerance)
-            );
-        }
-    }
-}
-
 #[test]
 fn functions_that_fail_for_half_of_the_answers_are_solved() {
     let problem = Partial::new(|_, _, y| y > 0.5);
