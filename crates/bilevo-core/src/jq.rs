@@ -15,7 +15,6 @@
 
 mod archive;
 mod border;
-mod cholesky;
 pub mod config;
 mod coordinates;
 pub mod descent;
@@ -24,7 +23,6 @@ mod hopes;
 mod minimiser;
 mod model;
 mod population;
-mod process;
 pub(crate) mod quadratic;
 mod recheck;
 mod response;
@@ -34,9 +32,7 @@ mod scan;
 mod scheme;
 mod searches;
 mod solution;
-mod step;
 mod ties;
-mod tiles;
 mod words;
 
 use crate::candidate::Solved;

@@ -51,7 +51,7 @@ settings! {
 /// The signed weight of a config's position; 0 if it takes none.
 pub(crate) fn weight(config: &Config) -> f64 {
     let usual = match config.scheme.kind {
-        SchemeKind::JointQuadratic => 1e-5,
+        SchemeKind::JointQuadratic | SchemeKind::Portfolio => 1e-5,
         SchemeKind::Nested | SchemeKind::Leader => 1e-2,
     };
     let size = config.position.weight.unwrap_or(usual);

@@ -10,6 +10,7 @@ use crate::jq;
 use crate::leader;
 use crate::lower::SearchStreams;
 use crate::nested;
+use crate::portfolio;
 use crate::problem::{Level, ProblemSpec};
 use crate::record::{LowerSearches, ModelRecord, ModelSummary, StopReason, Verification};
 use crate::rng::{Purpose, Stream, Streams};
@@ -170,6 +171,8 @@ family! {
     jq::JointQuadratic,
     /// The leader's decisions alone are searched, where the follower has its own solver.
     leader::Leader,
+    /// Searches that claim, verdicts that check, and a portfolio that decides which comes next.
+    portfolio::Portfolio,
 }
 
 settings! {
@@ -178,6 +181,7 @@ settings! {
 
     /// How both levels are searched: `nested` gives every decision that is taken up a lower search of
     /// its own, `joint_quadratic` solves all followers on one model, with restarts and rechecks, `leader` searches
-    /// decisions alone where the follower has its own solver.
+    /// decisions alone where the follower has its own solver, `portfolio` chooses among descents, populations
+    /// and others by what they claimed.
     kind: SchemeKind = SchemeKind::Nested, |_| words(SchemeKind::ALL);
 }

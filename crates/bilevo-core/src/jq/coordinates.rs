@@ -6,8 +6,8 @@
 //! conditional covariance and the marginal one, so that a response which only looks exact does not
 //! shut the follower in. All radii are in these units: nothing depends on the scales of a problem.
 
-use super::cholesky;
 use crate::cma::Cma;
+use crate::linalg::cholesky;
 use crate::linalg::dot;
 use serde::{Deserialize, Serialize};
 

@@ -400,11 +400,11 @@ pub(crate) fn start(ground: &mut Ground<'_>, x: &[f64], guess: &[f64]) -> Vec<f6
         let small = INDIFFERENT * INDIFFERENT * largest;
         (0..n).for_each(|i| square[i * n + i] += small);
         let mut factor = Vec::new();
-        if !super::cholesky::factor_with_ridge(n, &square, 1e-15, &mut factor) {
+        if !crate::linalg::cholesky::factor_with_ridge(n, &square, 1e-15, &mut factor) {
             return expected;
         }
         w.iter_mut().for_each(|w| *w *= small);
-        super::cholesky::solve(n, &factor, &mut w);
+        crate::linalg::cholesky::solve(n, &factor, &mut w);
     }
     moved(&expected, &ground.coordinates.lower, &w, bounds)
 }

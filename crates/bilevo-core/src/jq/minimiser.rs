@@ -5,8 +5,8 @@
 //! while they do. Inner minimisation by Newton steps on a Hessian made positive definite, shortened
 //! until the function falls and drawn back onto the ball. Constraints are scaled to unit slope.
 
-use super::cholesky;
 use super::quadratic::Quadratic;
+use crate::linalg::cholesky;
 use crate::linalg::{add_scaled, dot};
 
 /// Updates of the multipliers.

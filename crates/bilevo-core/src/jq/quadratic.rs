@@ -7,8 +7,8 @@
 //! a (1 + z'z̃) + (z'z̃)²/2, solved in whichever form is smaller: a system of as many unknowns as
 //! there are points (works from a handful of them, no p³ anywhere), or as there are coefficients.
 
-use super::cholesky;
-use super::tiles::gram;
+use crate::linalg::cholesky;
+use crate::linalg::tiles::gram;
 use crate::linalg::{add_scaled, long_dot as dot};
 use serde::{Deserialize, Serialize};
 

@@ -14,6 +14,7 @@ fn spec(upper: usize, lower: usize) -> ProblemSpec {
 /// A config that uses a setting: the first of the methods, or a change of it, that does.
 fn user_of(setting: &Setting) -> Config {
     let mut configs: Vec<Config> = methods::all().map(|m| m.config()).collect();
+    configs.extend(methods::find(methods::PORTFOLIO.name).map(|m| m.config()));
     configs.push(Config {
         position: PositionConfig { kind: PositionKind::Optimistic, weight: None },
         ..Config::default()

@@ -33,7 +33,7 @@ impl Estimate {
     pub(super) fn new(spec: &ProblemSpec, method: &Method, config: &Config, [upper, lower]: [f64; 2]) -> Self {
         let method = method.name();
         match config.scheme.kind {
-            SchemeKind::JointQuadratic => {
+            SchemeKind::JointQuadratic | SchemeKind::Portfolio => {
                 let size = (spec.dim() as f64 / 5.0).max(1.0);
                 let own = OWN_SECONDS * size.powf(OWN_GROWTH);
                 let each = own + UPPER_SHARE * upper + (1.0 - UPPER_SHARE) * lower;

@@ -1,6 +1,6 @@
 //! Evaluated points of one kind, and the sample of them that a local model is fitted to.
 
-use crate::jq::process::{Process, Sample};
+use crate::surrogate::{Sample, Surrogate};
 use serde::{Deserialize, Serialize};
 
 /// Points whose value exceeds the centre's by more than this many times the (dim+2)-th smallest
@@ -97,12 +97,12 @@ impl Data {
 
     /// Model around a point with known values: of the nearest points, at most one and a half times
     /// as many as a quadratic function has coefficients.
-    pub(crate) fn model(&mut self, centre: &[f64], row: &[f64]) -> Process {
+    pub(crate) fn model(&mut self, centre: &[f64], row: &[f64]) -> Surrogate {
         let dim = self.lengths.len();
         let full = 1 + dim + dim * (dim + 1) / 2;
         let limit = (full * 3 / 2).min(40 + 4 * dim);
         let sample = self.archive.around(centre, row, &self.lengths, limit);
         self.tick += 1;
-        Process::fit(&sample, row.len(), &mut self.lengths, self.tick)
+        Surrogate::fit(&sample, row.len(), &mut self.lengths, self.tick, false)
     }
 }

@@ -3,7 +3,7 @@
 use super::archive::Data;
 use super::merit::Merit;
 use super::{teaching_point, trust};
-use crate::jq::step::{self, Region, Slice};
+use crate::minimise::{self as step, Region, Slice};
 use serde::{Deserialize, Serialize};
 
 /// A step shorter than this share of the doubt gives way to a point that reduces the doubt.

@@ -5,7 +5,7 @@ use super::follower::{GEOMETRY, Knowledge};
 use super::merit::Merit;
 use super::response::Response;
 use super::{teaching_point, trust};
-use crate::jq::step::{self, Landscape, Region, Slice};
+use crate::minimise::{self as step, Landscape, Region, Slice};
 use serde::{Deserialize, Serialize};
 
 /// First trust radius.

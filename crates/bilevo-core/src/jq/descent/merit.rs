@@ -1,6 +1,6 @@
 //! Objective plus penalties: what a step has to improve.
 
-use crate::jq::step::{Constraints, Landscape, Step};
+use crate::minimise::{Constraints, Landscape, Step};
 use serde::{Deserialize, Serialize};
 
 /// f + Σ c_i · violation_i with a weight for each constraint, kept above its multiplier so that the

@@ -5,10 +5,10 @@
 //! models need none. dy/dx comes from the follower's optimality conditions; the second derivative
 //! of the answer is left out, as the damped steps do not depend on it.
 
-use crate::jq::cholesky;
-use crate::jq::process::Process;
-use crate::jq::step::{self, Constraints, Landscape, Region, Slice, Step};
+use crate::linalg::cholesky;
 use crate::linalg::{add_scaled, dot};
+use crate::minimise::{self as step, Constraints, Landscape, Region, Slice, Step};
+use crate::surrogate::Surrogate;
 
 /// Active constraints hold this much better than while they were found.
 const HOLD: f64 = 1e4;
@@ -23,8 +23,8 @@ const REACH: f64 = 2.0;
 
 /// The upper functions at (x, predicted answer), relative to the base (x, y).
 pub(super) struct Response<'a> {
-    pub(super) upper: &'a Process,
-    pub(super) lower: &'a Process,
+    pub(super) upper: &'a Surrogate,
+    pub(super) lower: &'a Surrogate,
     /// Where answers are looked for: the farther from the base's, the farther x is from the base.
     region: Region,
     slack: f64,
@@ -38,8 +38,8 @@ pub(super) struct Response<'a> {
 
 impl<'a> Response<'a> {
     pub(super) fn new(
-        upper: &'a Process,
-        lower: &'a Process,
+        upper: &'a Surrogate,
+        lower: &'a Surrogate,
         region: Region,
         constraints: Constraints<'a>,
         multipliers: &[f64],

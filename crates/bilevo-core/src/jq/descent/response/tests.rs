@@ -1,23 +1,23 @@
 use super::*;
-use crate::jq::process::Sample;
 use crate::rng::{Purpose, Streams};
+use crate::surrogate::Sample;
 
 type Function<'a> = &'a dyn Fn(&[f64]) -> f64;
 
 /// Models around (0, 0) of functions over (x1, x2, y1, y2) that are given as differences to there.
-fn model(functions: &[Function]) -> Process {
+fn model(functions: &[Function]) -> Surrogate {
     let mut stream = Streams::new(4).open(Purpose::Start, 0, 0);
     let points: Vec<f64> = (0..60 * 4).map(|_| 0.3 * stream.normal()).collect();
     let values = functions.iter().flat_map(|f| points.chunks_exact(4).map(f)).collect();
-    Process::with_lengths(&Sample { points, values, len: 60 }, functions.len(), &[0.5; 4])
+    Surrogate::with_lengths(&Sample { points, values, len: 60 }, functions.len(), &[0.5; 4])
 }
 
-fn upper() -> Process {
+fn upper() -> Surrogate {
     model(&[&|z| z[0] * z[0] + z[1] * z[2] + z[3] - 0.5 * z[2], &|z| z[0] + z[1] + z[2]])
 }
 
 /// The follower wants y1 = x1 + 0.5 x2 and y2 = -x2, under y1 <= 0.05.
-fn lower() -> Process {
+fn lower() -> Surrogate {
     model(&[
         &|z| (z[2] - z[0] - 0.5 * z[1]).powi(2) + (z[3] + z[1]).powi(2) - (z[0] + 0.5 * z[1]).powi(2) - z[1] * z[1],
         &|z| z[2],

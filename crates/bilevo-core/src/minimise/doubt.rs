@@ -1,7 +1,7 @@
 //! How well the data pin down a minimiser.
 
 use super::{Landscape, Step, norm};
-use crate::jq::cholesky;
+use crate::linalg::cholesky;
 use crate::linalg::dot;
 
 /// Standard deviations by which a slope has to differ from zero to be sure of its sign.

@@ -1,6 +1,6 @@
 //! What steps are made on: functions of some variables with their derivatives.
 
-use crate::jq::process::Process;
+use crate::surrogate::Surrogate;
 
 /// An objective and its constraints as differences to their values at a centre, with `z` the
 /// difference to that centre.
@@ -28,14 +28,14 @@ pub(crate) trait Landscape {
 /// A process in its last variables, the first ones held.
 #[derive(Clone, Debug)]
 pub(crate) struct Slice<'a> {
-    process: &'a Process,
+    process: &'a Surrogate,
     from: usize,
     point: Vec<f64>,
 }
 
 impl<'a> Slice<'a> {
     /// With the first variables at `held`, relative to the centre.
-    pub(crate) fn new(process: &'a Process, held: &[f64]) -> Self {
+    pub(crate) fn new(process: &'a Surrogate, held: &[f64]) -> Self {
         let mut point = held.to_vec();
         point.resize(process.dim(), 0.0);
         Slice { process, from: held.len(), point }

@@ -8,7 +8,7 @@
 
 use super::quadratic::Quadratic;
 use super::{Constraints, Landscape, Region, Step, norm};
-use crate::jq::cholesky;
+use crate::linalg::cholesky;
 use crate::linalg::{add_scaled, dot};
 
 /// Quadratic problems before the point is taken as it is.

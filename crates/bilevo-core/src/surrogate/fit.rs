@@ -1,9 +1,9 @@
 //! One fit of a process, with lengths that may turn out to be worse than others.
 
 use super::{Sample, kernel};
-use crate::jq::cholesky;
-use crate::jq::tiles::gram;
+use crate::linalg::cholesky;
 use crate::linalg::long_dot as dot;
+use crate::linalg::tiles::gram;
 
 /// Added to the diagonal of the kernel matrix, as a share of it.
 pub(super) const JITTER: f64 = 1e-12;

@@ -4,7 +4,7 @@
 //! step that leads out of the ball is replaced by the minimiser on it.
 
 use super::{Landscape, Region, Step, norm};
-use crate::jq::cholesky;
+use crate::linalg::cholesky;
 use crate::linalg::dot;
 
 /// Newton steps before the point is taken as it is.

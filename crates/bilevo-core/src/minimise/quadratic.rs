@@ -7,7 +7,7 @@
 //! multipliers λ_i of w_i >= 0, ν_i - λ_i of t_i >= 0, each iteration is one Newton step on the
 //! conditions λ w = (ν - λ) t = z (distance to a bound) = μ with a falling μ.
 
-use crate::jq::cholesky;
+use crate::linalg::cholesky;
 use crate::linalg::{add_scaled, dot};
 
 const ITERATIONS: usize = 40;

@@ -8,7 +8,7 @@
 
 mod fit;
 
-use super::cholesky;
+use crate::linalg::cholesky;
 use crate::linalg::long_dot as dot;
 use fit::{Products, Trial};
 
@@ -41,7 +41,7 @@ pub(crate) struct Sample {
 
 /// The fitted model.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Process {
+pub(crate) struct Surrogate {
     dim: usize,
     len: usize,
     outputs: usize,
@@ -76,18 +76,24 @@ fn kernel_curvature(s: f64) -> f64 {
     QUADRATIC + s * (1.0 + s * 0.5)
 }
 
-impl Process {
+impl Surrogate {
     /// Fits with the present lengths or with neighbouring ones that explain the sample better: all of
     /// them longer or shorter, or one of them, in turn by `tick`. Large samples, whose fits are dear
-    /// and whose lengths are known by then, try one change at a time.
-    pub(crate) fn fit(sample: &Sample, outputs: usize, lengths: &mut Vec<f64>, tick: usize) -> Process {
+    /// and whose lengths are known by then, try one change at a time, as do `seasoned` lengths.
+    pub(crate) fn fit(
+        sample: &Sample,
+        outputs: usize,
+        lengths: &mut Vec<f64>,
+        tick: usize,
+        seasoned: bool,
+    ) -> Surrogate {
         let dim = lengths.len();
         let products = Products::new(sample, lengths);
         let mut best = Trial::default();
         best.run(sample, outputs, &products, lengths);
         let changes =
             [(true, LENGTH_STEP), (true, 1.0 / LENGTH_STEP), (false, LENGTH_STEP), (false, 1.0 / LENGTH_STEP)];
-        let large = sample.len > LARGE;
+        let large = seasoned || sample.len > LARGE;
         let one = if large { tick / changes.len() } else { tick } % dim;
         let (mut trial, mut tried) = (Trial::default(), lengths.clone());
         for (k, (all, factor)) in changes.into_iter().enumerate() {
@@ -105,19 +111,19 @@ impl Process {
             }
         }
         lengths.clone_from(&best.lengths);
-        Process::of_trial(sample, outputs, best)
+        Surrogate::of_trial(sample, outputs, best)
     }
 
     /// Fits with given lengths.
     #[cfg(test)]
-    pub(crate) fn with_lengths(sample: &Sample, outputs: usize, lengths: &[f64]) -> Process {
+    pub(crate) fn with_lengths(sample: &Sample, outputs: usize, lengths: &[f64]) -> Surrogate {
         let mut trial = Trial::default();
         trial.run(sample, outputs, &Products::new(sample, lengths), lengths);
-        Process::of_trial(sample, outputs, trial)
+        Surrogate::of_trial(sample, outputs, trial)
     }
 
     /// The model with the lengths of a trial.
-    fn of_trial(sample: &Sample, outputs: usize, trial: Trial) -> Process {
+    fn of_trial(sample: &Sample, outputs: usize, trial: Trial) -> Surrogate {
         let (dim, len) = (trial.lengths.len(), sample.len);
         let groups = len.div_ceil(LANES);
         let mut points = vec![[0.0; LANES]; groups * dim];
@@ -140,7 +146,7 @@ impl Process {
                 }
             }
         }
-        Process { dim, len, outputs, lengths, points, coefficients, scales, factor, variances }
+        Surrogate { dim, len, outputs, lengths, points, coefficients, scales, factor, variances }
     }
 
     /// Number of functions.

@@ -1,21 +1,21 @@
 use super::*;
-use crate::jq::process::{Process, Sample};
 use crate::rng::{Purpose, Streams};
+use crate::surrogate::{Sample, Surrogate};
 
 type Function<'a> = &'a dyn Fn(&[f64]) -> f64;
 
 /// A model of f and one constraint over (p, u, v), fitted to many points.
-fn model(f: impl Fn(&[f64]) -> f64, c: impl Fn(&[f64]) -> f64) -> Process {
+fn model(f: impl Fn(&[f64]) -> f64, c: impl Fn(&[f64]) -> f64) -> Surrogate {
     let mut stream = Streams::new(8).open(Purpose::Start, 0, 0);
     let points: Vec<f64> = (0..30 * 3).map(|_| 0.3 * stream.normal()).collect();
     let at_zero = (f(&[0.0; 3]), c(&[0.0; 3]));
     let mut values: Vec<f64> = points.chunks_exact(3).map(|z| f(z) - at_zero.0).collect();
     values.extend(points.chunks_exact(3).map(|z| c(z) - at_zero.1));
-    Process::with_lengths(&Sample { points, values, len: 30 }, 2, &[0.5; 3])
+    Surrogate::with_lengths(&Sample { points, values, len: 30 }, 2, &[0.5; 3])
 }
 
 /// Best model value over a fine grid of the region, the first variable at `p`.
-fn brute_force(model: &Process, region: &Region, p: f64, allowed: impl Fn(&[f64], f64) -> bool) -> f64 {
+fn brute_force(model: &Surrogate, region: &Region, p: f64, allowed: impl Fn(&[f64], f64) -> bool) -> f64 {
     let mut best = f64::INFINITY;
     let mut values = [0.0; 2];
     let side = 400;
@@ -103,13 +103,13 @@ fn doubt_falls_with_data_and_spares_what_the_box_holds() {
     let fit = |points: Vec<f64>| {
         let values = points.chunks_exact(2).map(f).collect();
         let len = points.len() / 2;
-        Process::with_lengths(&Sample { points, values, len }, 1, &[0.5; 2])
+        Surrogate::with_lengths(&Sample { points, values, len }, 1, &[0.5; 2])
     };
     let none = Constraints { inequalities: 0, centre: &[] };
     let open = Region { radius: 0.2, low: vec![-1.0; 2], high: vec![1.0; 2] };
     let few = fit(vec![0.1, 0.0, 0.0, 0.1, 0.1, 0.1]);
     let many = fit(vec![0.1, 0.0, 0.0, 0.1, 0.1, 0.1, -0.1, 0.0, 0.0, -0.1, 0.1, -0.1]);
-    let size = |model: &Process, region: &Region| {
+    let size = |model: &Surrogate, region: &Region| {
         let mut slice = Slice::new(model, &[]);
         let step = minimise(&mut slice, region, none, &[0.0; 2], &[]);
         doubt(&mut slice, &step).size

@@ -74,7 +74,7 @@ fn near(a: f64, b: f64, tolerance: f64) {
 fn agrees_with_the_plain_formulas() {
     for len in [2, 7, 14] {
         let sample = sample(len);
-        let (process, naive) = (Process::with_lengths(&sample, 2, &LENGTHS), Naive::new(&sample));
+        let (process, naive) = (Surrogate::with_lengths(&sample, 2, &LENGTHS), Naive::new(&sample));
         let z = [0.1, -0.2, 0.15];
         let mut values = [0.0; 2];
         process.values(&z, &mut values);
@@ -100,7 +100,7 @@ fn agrees_with_the_plain_formulas() {
 #[test]
 fn goes_through_its_points_and_the_centre() {
     let sample = sample(12);
-    let process = Process::with_lengths(&sample, 2, &LENGTHS);
+    let process = Surrogate::with_lengths(&sample, 2, &LENGTHS);
     let mut values = [1.0; 2];
     process.values(&[0.0; 3], &mut values);
     assert_eq!(values, [0.0; 2]);
@@ -113,7 +113,7 @@ fn goes_through_its_points_and_the_centre() {
 
 #[test]
 fn derivatives_are_those_of_the_values() {
-    let process = Process::with_lengths(&sample(12), 2, &LENGTHS);
+    let process = Surrogate::with_lengths(&sample(12), 2, &LENGTHS);
     let (z, h, from) = ([0.2, 0.1, -0.3], 1e-4, 1);
     let weights = [0.7, -1.3];
     let at = |steps: &[(usize, f64)]| {
@@ -169,13 +169,13 @@ fn fits_choose_the_likelier_lengths_and_survive_nothing() {
     let before = likelihood(&sample, &LENGTHS);
     let mut last = before;
     for tick in 0..6 {
-        let fitted = Process::fit(&sample, 2, &mut lengths, tick);
+        let fitted = Surrogate::fit(&sample, 2, &mut lengths, tick, false);
         assert_eq!(fitted.lengths, lengths);
         assert!(likelihood(&sample, &lengths) >= last);
         last = likelihood(&sample, &lengths);
     }
     assert!(last > before);
-    let empty = Process::fit(&Sample::default(), 2, &mut lengths, 0);
+    let empty = Surrogate::fit(&Sample::default(), 2, &mut lengths, 0, false);
     let mut values = [1.0; 2];
     empty.values(&[1.0; 3], &mut values);
     assert_eq!(values, [0.0; 2]);

@@ -1,0 +1,193 @@
+//! Everything that was evaluated, at both levels, in unit coordinates.
+//!
+//! Nothing is ever dropped: nearness decides what a model sees. A search sees all that it evaluated
+//! itself, and of what others did only what lies close by: far points mislead a local model (handing whole
+//! archives on lost 4 of 258 runs).
+
+use crate::problem::Level;
+use crate::surrogate::{Sample, Surrogate};
+use serde::{Deserialize, Serialize};
+
+/// Points whose value exceeds the centre's by more than this many times the (dim+2)-th smallest
+/// difference are left out: poles would bend the whole model.
+const POLE: f64 = 100.0;
+/// Distance, along some variable, from which on points tell different parts of the box.
+const APART: f64 = 0.05;
+/// Points that scales are taken from, at most.
+const SCALED: usize = 64;
+/// Points of other searches that are looked through, the latest.
+const FOREIGN: usize = 4000;
+
+/// Fits after which lengths are known and hardly change.
+const SEASONED: usize = 40;
+
+/// Points of one level with a row of values each: the objective, then the constraints. A failed
+/// evaluation has a row that is not a number.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Points {
+    dim: usize,
+    outputs: usize,
+    points: Vec<f64>,
+    rows: Vec<f64>,
+    /// Sound points that lie apart from each other, in the order of their evaluation.
+    apart: Vec<usize>,
+}
+
+impl Points {
+    pub(crate) fn new(dim: usize, outputs: usize) -> Self {
+        Points { dim, outputs, points: Vec::new(), rows: Vec::new(), apart: Vec::new() }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len() / self.outputs
+    }
+
+    /// Appends a point; an empty row is a failure.
+    pub(crate) fn push(&mut self, point: &[f64], row: &[f64]) {
+        let sound = row.len() == self.outputs && row.iter().all(|v| v.is_finite());
+        self.points.extend_from_slice(point);
+        if sound {
+            self.rows.extend_from_slice(row);
+            let last = self.len() - 1;
+            let far = |&i: &usize| distance(self.point(i), point) > APART;
+            if self.apart.len() < SCALED && self.apart.iter().all(far) {
+                self.apart.push(last);
+            }
+        } else {
+            self.rows.resize(self.rows.len() + self.outputs, f64::NAN);
+        }
+    }
+
+    pub(crate) fn point(&self, index: usize) -> &[f64] {
+        &self.points[index * self.dim..(index + 1) * self.dim]
+    }
+
+    /// The values at a point; none if its evaluation failed.
+    pub(crate) fn row(&self, index: usize) -> Option<&[f64]> {
+        let row = &self.rows[index * self.outputs..(index + 1) * self.outputs];
+        row[0].is_finite().then_some(row)
+    }
+
+    /// Changes the values of a point.
+    pub(crate) fn set_row(&mut self, index: usize, row: &[f64]) {
+        self.rows[index * self.outputs..(index + 1) * self.outputs].copy_from_slice(row);
+    }
+
+    /// The latest evaluation of exactly this point.
+    pub(crate) fn find(&self, point: &[f64]) -> Option<usize> {
+        (0..self.len()).rev().find(|&i| self.point(i) == point)
+    }
+
+    /// What a function changes by over the box: the difference of its quartiles at points that lie
+    /// apart from each other, so that the many points near an optimum count as one.
+    pub(crate) fn scale(&self, output: usize) -> f64 {
+        let mut values: Vec<f64> = self.apart.iter().map(|i| self.rows[i * self.outputs + output]).collect();
+        values.sort_by(f64::total_cmp);
+        let (Some(first), Some(last)) = (values.first(), values.last()) else { return 1.0 };
+        let quartiles = values[3 * values.len() / 4] - values[values.len() / 4];
+        let candidates = [quartiles, last - first, first.abs().max(last.abs())];
+        candidates.into_iter().find(|s| *s > 0.0 && s.is_finite()).unwrap_or(1.0)
+    }
+
+    /// The points nearest to `centre` in units of `lengths`, at most `limit`, as differences to it. Those
+    /// before `since` only within `reach`.
+    fn around(&self, centre: &[f64], row: &[f64], learner: &Learner, limit: usize, reach: f64) -> Sample {
+        let squares = |p: &[f64], lengths: &[f64]| -> f64 {
+            p.iter().zip(centre).zip(lengths).map(|((p, c), l)| ((p - c) / l) * ((p - c) / l)).sum()
+        };
+        let first = learner.since.saturating_sub(FOREIGN);
+        let near_enough = |i: usize, p: &[f64]| {
+            i >= learner.since || {
+                let square: f64 = p.iter().zip(centre).map(|(p, c)| (p - c) * (p - c)).sum();
+                square <= reach * reach
+            }
+        };
+        let mut near: Vec<(f64, usize)> = (first..self.len())
+            .filter(|&i| self.rows[i * self.outputs].is_finite() && near_enough(i, self.point(i)))
+            .map(|i| (squares(self.point(i), &learner.lengths), i))
+            .filter(|(d, _)| *d > 1e-24)
+            .collect();
+        // The first of equals, so that nothing depends on how they are sorted.
+        let order = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+        if near.len() > limit {
+            near.select_nth_unstable_by(limit, order);
+            near.truncate(limit);
+        }
+        near.sort_unstable_by(order);
+        let rise = |index: usize| self.rows[index * self.outputs] - row[0];
+        let mut rises: Vec<f64> = near.iter().map(|(_, i)| rise(*i).abs()).collect();
+        let rank = (self.dim + 1).min(rises.len().saturating_sub(1));
+        let cut = match rank >= self.dim {
+            true => POLE * *rises.select_nth_unstable_by(rank, f64::total_cmp).1,
+            false => f64::INFINITY,
+        };
+        near.retain(|(_, i)| rise(*i) <= cut);
+        let mut sample = Sample { len: near.len(), ..Sample::default() };
+        for (_, i) in &near {
+            sample.points.extend(self.point(*i).iter().zip(centre).map(|(p, c)| p - c));
+        }
+        for (output, centre) in row.iter().enumerate() {
+            sample.values.extend(near.iter().map(|(_, i)| self.rows[i * self.outputs + output] - centre));
+        }
+        sample
+    }
+}
+
+/// What a search has learnt about a surrogate: the lengths of its kernel, and which points are its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Learner {
+    lengths: Vec<f64>,
+    tick: usize,
+    /// Points from this one on are its own.
+    since: usize,
+}
+
+impl Learner {
+    pub(crate) fn new(lengths: Vec<f64>, since: usize) -> Self {
+        Learner { lengths, tick: 0, since }
+    }
+
+    /// Model around a point with known values: of the nearest points, at most one and a half times
+    /// as many as a quadratic function has coefficients. Points of others count within `reach`.
+    pub(crate) fn model(&mut self, points: &Points, centre: &[f64], row: &[f64], reach: f64) -> Surrogate {
+        let dim = self.lengths.len();
+        let full = 1 + dim + dim * (dim + 1) / 2;
+        let limit = (full * 3 / 2).min(40 + 4 * dim);
+        let sample = points.around(centre, row, self, limit, reach);
+        self.tick += 1;
+        Surrogate::fit(&sample, row.len(), &mut self.lengths, self.tick, self.tick > SEASONED)
+    }
+}
+
+/// Both levels.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Archive {
+    pub(crate) upper: Points,
+    pub(crate) lower: Points,
+}
+
+impl Archive {
+    /// Nothing evaluated yet; sizes are those of a row: one objective and the constraints.
+    pub(crate) fn new(dim: usize, upper_outputs: usize, lower_outputs: usize) -> Self {
+        Archive { upper: Points::new(dim, upper_outputs), lower: Points::new(dim, lower_outputs) }
+    }
+
+    pub(crate) fn level(&self, level: Level) -> &Points {
+        match level {
+            Level::Upper => &self.upper,
+            Level::Lower => &self.lower,
+        }
+    }
+
+    pub(crate) fn push(&mut self, level: Level, point: &[f64], row: &[f64]) {
+        match level {
+            Level::Upper => self.upper.push(point, row),
+            Level::Lower => self.lower.push(point, row),
+        }
+    }
+}
+
+/// The largest distance along a variable.
+pub(crate) fn distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).fold(0.0_f64, |most, (a, b)| most.max((a - b).abs()))
+}

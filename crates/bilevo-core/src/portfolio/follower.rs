@@ -1,0 +1,158 @@
+//! The follower's search at one x: steps on the surrogate until the answer is known well enough.
+//!
+//! A step is the minimiser of the surrogate of f under the surrogates of g within a trust radius. Where
+//! the data say too little about the minimiser (its *doubt*: the root mean square error that the
+//! surrogate's posterior leaves it), a point that teaches more is evaluated instead. The answer is
+//! settled when the step and its doubt together are below the tolerance asked for.
+//!
+//! Sources: trust regions on Gaussian processes (Eriksson et al., 2019, TuRBO; Wild and Shoemaker, 2013,
+//! ORBIT for the geometry of the points). No randomness.
+
+use super::archive::{Learner, Points};
+use super::claim::Claim;
+use super::merit::Merit;
+use crate::minimise::{self, Region, Slice};
+use serde::{Deserialize, Serialize};
+
+/// A step shorter than this share of the doubt gives way to a point that reduces the doubt.
+pub(super) const GEOMETRY: f64 = 0.5;
+/// Points of other searches count within this many trust radii.
+pub(super) const NEAR: f64 = 2.0;
+
+/// One search; all points in the unit box. Without x it is a search over y alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Follower {
+    pub(crate) x: Vec<f64>,
+    /// Best point so far.
+    pub(crate) y: Vec<f64>,
+    /// Its values; empty before the first success.
+    pub(crate) row: Vec<f64>,
+    /// To what accuracy the answer is wanted.
+    pub(crate) tolerance: f64,
+    /// Whether that was reached.
+    pub(crate) settled: bool,
+    radius: f64,
+    left: usize,
+    sign: f64,
+    /// Length and promise of the step that is being evaluated; none for other points.
+    expected: Option<(f64, f64)>,
+}
+
+/// What a search may spend, and what for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Effort {
+    /// First trust radius.
+    pub(crate) radius: f64,
+    /// Accuracy wanted.
+    pub(crate) tolerance: f64,
+    /// Evaluations at most.
+    pub(crate) evaluations: usize,
+}
+
+/// What the followers of one search have in common: what they learnt, and how they judge.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Knowledge {
+    pub(crate) learner: Learner,
+    pub(crate) merit: Merit,
+}
+
+impl Follower {
+    /// A search from y, whose values may be known.
+    pub(crate) fn new(x: Vec<f64>, y: Vec<f64>, row: Vec<f64>, effort: Effort) -> Self {
+        let Effort { radius, tolerance, evaluations } = effort;
+        Follower { x, y, row, tolerance, settled: false, radius, left: evaluations, sign: 1.0, expected: None }
+    }
+
+    /// Takes the values of an evaluated point; an empty row is a failure.
+    pub(crate) fn tell(&mut self, y: &[f64], row: &[f64], merit: &Merit) {
+        self.left = self.left.saturating_sub(1);
+        let gain = if self.row.is_empty() {
+            if row.is_empty() { f64::NEG_INFINITY } else { f64::INFINITY }
+        } else {
+            merit.of(&self.row) - merit.of(row)
+        };
+        if let Some((length, promise)) = self.expected.take() {
+            self.radius = trust(self.radius, length, gain / promise.max(1e-300));
+        }
+        if gain > 0.0 {
+            self.y.copy_from_slice(y);
+            self.row.clear();
+            self.row.extend_from_slice(row);
+        }
+    }
+
+    /// The next point to evaluate, or none when the search is over.
+    pub(crate) fn next(&mut self, points: &Points, knowledge: &mut Knowledge) -> Option<Vec<f64>> {
+        if self.left == 0 || self.row.is_empty() {
+            return None;
+        }
+        let (m, n) = (self.x.len(), self.y.len());
+        let centre = [&self.x[..], &self.y[..]].concat();
+        let model = knowledge.learner.model(points, &centre, &self.row, NEAR * self.radius);
+        let region = Region::around(&self.y, self.radius);
+        let merit = &mut knowledge.merit;
+        let mut slice = Slice::new(&model, &vec![0.0; m]);
+        let constraints = merit.constraints(&self.row);
+        let step = minimise::minimise(&mut slice, &region, constraints, &vec![0.0; n], merit.multipliers());
+        merit.learn(&self.row, &slice, &step);
+        let length = step.length();
+        let doubt = minimise::doubt(&mut slice, &step);
+        let size = doubt.size.min(10.0 * self.radius);
+        if length + size <= self.tolerance {
+            self.settled = true;
+            return None;
+        }
+        if self.radius < 0.1 * self.tolerance {
+            return None;
+        }
+        let target: Vec<f64> = self.y.iter().zip(&step.z).map(|(y, s)| (y + s).clamp(0.0, 1.0)).collect();
+        if length < GEOMETRY * size.min(self.radius) || length < 0.2 * self.tolerance {
+            self.sign = -self.sign;
+            let reach = self.sign * size.min(self.radius).max(self.tolerance);
+            let point = teaching_point(&target, &doubt.direction, reach);
+            self.settled = point.is_none() && length <= self.tolerance;
+            return point;
+        }
+        self.expected = Some((length, merit.predicted(&self.row, &step)));
+        Some(target)
+    }
+}
+
+/// The trust radius after a step of a length whose gain was `ratio` times the promised one. It never
+/// shrinks for a step that ended inside.
+pub(super) fn trust(radius: f64, length: f64, ratio: f64) -> f64 {
+    if ratio > 0.7 && length > 0.9 * radius {
+        (2.5 * radius).min(1.0)
+    } else if ratio >= 0.1 {
+        radius
+    } else {
+        (0.4 * length).min(0.5 * radius)
+    }
+}
+
+/// A point `reach` from `from` along a direction, in the unit box; to the other side if the box leaves
+/// little of the way. None if it does so on both sides.
+pub(super) fn teaching_point(from: &[f64], direction: &[f64], reach: f64) -> Option<Vec<f64>> {
+    let point =
+        |reach: f64| -> Vec<f64> { from.iter().zip(direction).map(|(v, d)| (v + reach * d).clamp(0.0, 1.0)).collect() };
+    [reach, -reach].into_iter().map(point).find(|p| apart(p, from) > 0.3 * reach.abs())
+}
+
+/// Euclidean distance.
+pub(super) fn apart(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
+}
+
+/// The answer at `x` that the surrogate around a known answer predicts, within twice the change of x and
+/// a `slack`.
+pub(super) fn predict(base: &Claim, x: &[f64], slack: f64, points: &Points, knowledge: &mut Knowledge) -> Vec<f64> {
+    let change: Vec<f64> = x.iter().zip(&base.x).map(|(x, b)| x - b).collect();
+    let reach = 2.0 * minimise::norm(&change) + slack;
+    let model = knowledge.learner.model(points, &base.point(), &base.lower, NEAR * reach);
+    let mut slice = Slice::new(&model, &change);
+    let merit = &knowledge.merit;
+    let region = Region::around(&base.y, reach);
+    let start = vec![0.0; base.y.len()];
+    let step = minimise::minimise(&mut slice, &region, merit.constraints(&base.lower), &start, merit.multipliers());
+    base.y.iter().zip(&step.z).map(|(y, s)| (y + s).clamp(0.0, 1.0)).collect()
+}

@@ -1,0 +1,183 @@
+//! What was searched, what each search claimed, and what became of the claim: all that a run remembers.
+
+use super::claim::{Claim, Scales};
+use super::search::End;
+use super::verify::{Depth, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// Distance below which two claims are one place.
+const SAME: f64 = 1e-3;
+
+/// A restart may end this near to an elite on which two restarts agree, and this close in F, as a share of
+/// its scale.
+pub(super) const ARRIVED: (f64, f64) = (0.01, 1e-4);
+
+/// What a search was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Kind {
+    /// A descent from a random point.
+    Descent,
+    /// A descent from near the lower ends of the leader's box.
+    NearEnds,
+    /// A population from a random point.
+    Population,
+    /// A descent that goes on from where another search of the same restart stood.
+    Finish,
+    /// Points all over the box at both levels.
+    Sample,
+    /// A descent whose follower leans to the leader, from the elite ...
+    LeanHere,
+    /// ... or from elsewhere, or from where one under a larger weight ended.
+    LeanAway,
+    LeanOn,
+    /// The exact end of that, by the value function.
+    Exact,
+    /// Along the border between two answers.
+    Border,
+}
+
+/// One search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Entry {
+    pub(super) kind: Kind,
+    /// Number of the restart it belongs to, from 1.
+    pub(super) restart: u64,
+    pub(super) end: End,
+    pub(super) claim: Option<Claim>,
+    /// The latest verdict on the claim.
+    pub(super) verdict: Option<Verdict>,
+    /// Verdicts, and how many of them found another answer.
+    pub(super) looks: u64,
+    pub(super) corrections: u64,
+    /// Evaluations of the search and of the verdicts.
+    pub(super) spent: u64,
+}
+
+impl Entry {
+    /// What is known of it by now: the verified claim.
+    pub(super) fn verified(&self) -> Option<&Claim> {
+        self.verdict.as_ref().map(|verdict| &verdict.claim)
+    }
+
+    /// Whether the latest verdict replaced the answer by one elsewhere.
+    pub(super) fn is_corrected(&self) -> bool {
+        self.verdict.as_ref().is_some_and(|verdict| verdict.hoped.is_some())
+    }
+}
+
+/// The whole run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct History {
+    pub(super) entries: Vec<Entry>,
+    /// What values are measured by, as of the latest end of a search.
+    pub(super) scales: Scales,
+}
+
+impl History {
+    pub(super) fn last(&self) -> Option<&Entry> {
+        self.entries.last()
+    }
+
+    /// Number of the latest restart.
+    pub(super) fn restart(&self) -> u64 {
+        self.last().map_or(0, |entry| entry.restart)
+    }
+
+    /// The searches of a restart.
+    pub(super) fn of_restart(&self, restart: u64) -> impl DoubleEndedIterator<Item = &Entry> + Clone {
+        self.entries.iter().filter(move |entry| entry.restart == restart)
+    }
+
+    /// Position of the best verified claim.
+    pub(super) fn elite_at(&self) -> Option<usize> {
+        let verified = self.entries.iter().enumerate().filter_map(|(i, e)| Some((i, e.verified()?)));
+        verified.min_by(|a, b| self.scales.compare(a.1, b.1)).map(|(i, _)| i)
+    }
+
+    /// The best verified claim.
+    pub(super) fn elite(&self) -> Option<&Claim> {
+        self.entries[self.elite_at()?].verified()
+    }
+
+    /// Position of the first verified claim of the elite's optimum: what came after it did not change it.
+    pub(super) fn elite_since(&self) -> usize {
+        let Some(elite) = self.elite() else { return 0 };
+        let same = |e: &Entry| e.verified().is_some_and(|c| self.scales.agree(c, elite));
+        self.entries.iter().position(same).unwrap_or(0)
+    }
+
+    /// Whether a claim is better than the elite.
+    pub(super) fn promises(&self, claim: &Claim) -> bool {
+        self.elite().is_none_or(|elite| self.scales.promises(claim, elite))
+    }
+
+    /// Whether a claim is the elite, as far as can be told without a full verdict.
+    pub(super) fn is_at_elite(&self, claim: &Claim) -> bool {
+        let verified = self.elite_at().map(|at| &self.entries[at]).and_then(|e| e.verdict.as_ref());
+        verified.is_some_and(|v| {
+            v.depth != Depth::Light && v.claim.distance(claim) <= SAME && self.scales.agree(claim, &v.claim)
+        })
+    }
+
+    /// Whether a search along a border led to the elite's value.
+    pub(super) fn is_border_of(&self, entry: &Entry, elite: &Claim) -> bool {
+        let claim = entry.verified().or(entry.claim.as_ref());
+        let kept = entry.kind == Kind::Border && !entry.is_corrected();
+        kept && claim.is_some_and(|claim| self.scales.agree(claim, elite))
+    }
+
+    /// Whether the latest search of a restart ended, uncorrected, at the elite's value, or its correction
+    /// led to a border there.
+    fn agrees(&self, restart: u64, elite: &Claim) -> bool {
+        if self.of_restart(restart).any(|entry| self.is_border_of(entry, elite)) {
+            return true;
+        }
+        let entry = self.of_restart(restart).rev().find(|e| e.verdict.is_some() || e.end == End::Arrived);
+        let Some(entry) = entry else { return false };
+        if entry.end == End::Arrived {
+            return entry.claim.as_ref().is_some_and(|claim| claim.distance(elite) <= 2.0 * ARRIVED.0);
+        }
+        let claim = entry.verified().or(entry.claim.as_ref());
+        !entry.is_corrected() && claim.is_some_and(|claim| self.scales.agree(claim, elite))
+    }
+
+    /// Restarts that agree with the elite, and how many of them were wide: populations, or leaning
+    /// descents from elsewhere.
+    pub(super) fn agreement(&self) -> (usize, usize) {
+        let Some(elite) = self.elite() else { return (0, 0) };
+        let mut agreement = (0, 0);
+        for restart in 1..=self.restart() {
+            let first = self.of_restart(restart).next().map(|e| e.kind);
+            let leaning = matches!(first, Some(Kind::LeanHere | Kind::LeanAway));
+            let agrees = if leaning { self.confirms(restart, elite) } else { self.agrees(restart, elite) };
+            let wide = matches!(first, Some(Kind::Population | Kind::LeanAway));
+            agreement.0 += usize::from(agrees);
+            agreement.1 += usize::from(agrees && wide);
+        }
+        agreement
+    }
+
+    /// Whether a leaning descent from elsewhere ended at the elite's value.
+    fn confirms(&self, restart: u64, elite: &Claim) -> bool {
+        let last = self.of_restart(restart).next_back();
+        let claim = last.and_then(|e| e.verified().or(e.claim.as_ref()));
+        let found_it = self.elite_at().is_some_and(|at| self.entries[at].restart == restart);
+        let away = last.is_some_and(|e| e.kind != Kind::LeanHere);
+        found_it || away && claim.is_some_and(|claim| self.scales.agree(claim, elite))
+    }
+
+    /// Answers to which the follower was seen to move, or that are minima elsewhere: what a verdict tries.
+    pub(super) fn answers(&self) -> Vec<Vec<f64>> {
+        let mut answers: Vec<Vec<f64>> = Vec::new();
+        for entry in self.entries.iter().rev() {
+            let of_verdict =
+                entry.verdict.iter().flat_map(|v| std::iter::once(&v.claim).chain(&v.others).chain(&v.hoped));
+            for claim in of_verdict {
+                if answers.len() < 12 && !answers.contains(&claim.y) {
+                    answers.push(claim.y.clone());
+                }
+            }
+        }
+        answers
+    }
+}

@@ -1,0 +1,172 @@
+//! Scripted histories: what happened, and what comes next.
+
+use super::*;
+use crate::portfolio::archive::Archive;
+use crate::portfolio::claim::Scales;
+use crate::portfolio::verify::Verdict;
+use crate::problem::{Level, LevelSpec, ProblemSpec};
+
+fn empty() -> History {
+    let level = || LevelSpec::boxed(vec![(0.0, 1.0)]);
+    let spec = ProblemSpec::new("scripted", level(), level());
+    let mut archive = Archive::new(2, 1, 1);
+    for i in 0..9 {
+        let v = f64::from(i) / 8.0;
+        archive.push(Level::Upper, &[v, v], &[v]);
+        archive.push(Level::Lower, &[v, v], &[v]);
+    }
+    History { entries: Vec::new(), scales: Scales::new(&spec, &archive) }
+}
+
+fn claim(value: f64, y: f64) -> Claim {
+    Claim { x: vec![value], y: vec![y], upper: vec![value], lower: vec![0.0], settled: true }
+}
+
+/// A search that ended at a value, not yet verified.
+fn ended(restart: u64, kind: Kind, end: End, value: f64) -> Entry {
+    let claim = Some(claim(value, 0.5));
+    Entry { kind, restart, end, claim, verdict: None, looks: 0, corrections: 0, spent: 100 }
+}
+
+fn verdict(claim: Claim, depth: Depth) -> Option<Verdict> {
+    Some(Verdict { claim, hoped: None, others: Vec::new(), tied: false, depth })
+}
+
+/// The same with a verdict that left it as it was.
+fn verified(restart: u64, kind: Kind, value: f64) -> Entry {
+    Entry { verdict: verdict(claim(value, 0.5), Depth::Full), looks: 1, ..ended(restart, kind, End::Converged, value) }
+}
+
+/// The same with a verdict that found another answer, with which F is `truly`.
+fn corrected(restart: u64, kind: Kind, value: f64, truly: f64) -> Entry {
+    let mut entry = verified(restart, kind, value);
+    let hoped = entry.claim.clone();
+    let claim = Claim { x: vec![value], ..claim(truly, 0.9) };
+    entry.verdict = Some(Verdict { claim, hoped, others: Vec::new(), tied: false, depth: Depth::Full });
+    entry.corrections = 1;
+    entry
+}
+
+fn after(entries: Vec<Entry>) -> Next {
+    next(&History { entries, ..empty() }, &PortfolioConfig::default())
+}
+
+#[test]
+fn a_run_begins_with_two_descents_and_a_population() {
+    assert_eq!(after(vec![]), Next::Restart(Kind::Descent));
+    let first = verified(1, Kind::Descent, 0.2);
+    assert_eq!(after(vec![first.clone()]), Next::Restart(Kind::Descent));
+    let second = verified(2, Kind::Descent, 0.2);
+    assert_eq!(after(vec![first, second]), Next::Restart(Kind::Population));
+}
+
+#[test]
+fn descents_that_end_elsewhere_give_way_to_populations() {
+    let entries = vec![verified(1, Kind::Descent, 0.2), verified(2, Kind::Descent, 0.4)];
+    assert_eq!(after(entries), Next::Restart(Kind::Population));
+}
+
+#[test]
+fn a_claim_gets_a_verdict_and_a_known_one_a_light_one() {
+    let fresh = ended(1, Kind::Descent, End::Converged, 0.2);
+    assert_eq!(after(vec![fresh]), Next::Verify(0, Depth::Full));
+    let again = ended(2, Kind::Descent, End::Converged, 0.2);
+    assert_eq!(after(vec![verified(1, Kind::Descent, 0.2), again]), Next::Verify(1, Depth::Light));
+}
+
+#[test]
+fn a_descent_that_ran_out_goes_on_while_it_pays() {
+    let first = ended(1, Kind::Descent, End::Spent, 0.5);
+    let Next::Finish(from, _) = after(vec![first.clone()]) else { panic!() };
+    assert_eq!(from, claim(0.5, 0.5));
+    let better = ended(1, Kind::Finish, End::Spent, 0.3);
+    assert!(matches!(after(vec![first.clone(), better]), Next::Finish(..)));
+    let same = ended(1, Kind::Finish, End::Spent, 0.5);
+    assert_eq!(after(vec![first, same]), Next::Verify(1, Depth::Full));
+}
+
+#[test]
+fn a_population_is_finished_and_goes_on_where_that_fails() {
+    let population = ended(1, Kind::Population, End::Converged, 0.5);
+    assert!(matches!(after(vec![population.clone()]), Next::Finish(..)));
+    let lost = Entry { claim: None, ..ended(1, Kind::Finish, End::Lost, 0.5) };
+    assert_eq!(after(vec![population.clone(), lost.clone()]), Next::Resume);
+    // At its own end it is verified as it is.
+    let over = Entry { end: End::Spent, ..population };
+    assert_eq!(after(vec![over, lost]), Next::Verify(0, Depth::Full));
+}
+
+#[test]
+fn a_correction_that_would_have_paid_leads_to_the_border() {
+    let entries = vec![verified(1, Kind::Descent, 0.5), corrected(2, Kind::Descent, 0.2, 0.8)];
+    let Next::Border { hoped, given } = after(entries.clone()) else { panic!() };
+    assert_eq!((hoped.y, given.y), (vec![0.5], vec![0.9]));
+    // Once; then a descent goes on from the true answer.
+    let border = Entry { claim: None, ..ended(2, Kind::Border, End::Converged, 0.6) };
+    let Next::Finish(from, _) = after([&entries[..], &[border]].concat()) else { panic!() };
+    assert_eq!(from.y, vec![0.9]);
+    // One that would not have paid goes there at once.
+    let entries = vec![verified(1, Kind::Descent, 0.1), corrected(2, Kind::Descent, 0.2, 0.8)];
+    assert!(matches!(after(entries), Next::Finish(..)));
+}
+
+#[test]
+fn corrected_restarts_do_not_agree() {
+    let mut history = empty();
+    history.entries = vec![verified(1, Kind::Descent, 0.2), verified(2, Kind::Descent, 0.2)];
+    assert_eq!(history.agreement(), (2, 0));
+    history.entries.push(verified(3, Kind::Population, 0.2));
+    assert_eq!(history.agreement(), (3, 1));
+    history.entries[1] = corrected(2, Kind::Descent, 0.1, 0.2);
+    assert_eq!(history.agreement(), (2, 1));
+    assert_eq!(history.entries[1].verified().map(Claim::value), Some(0.2));
+}
+
+/// Three restarts that agree, one of them a population.
+fn agreed() -> Vec<Entry> {
+    vec![verified(1, Kind::Descent, 0.2), verified(2, Kind::Descent, 0.2), verified(3, Kind::Population, 0.2)]
+}
+
+#[test]
+fn before_the_end_come_the_ends_of_the_box_a_wide_look_and_leaning_descents() {
+    let mut entries = agreed();
+    assert_eq!(after(entries.clone()), Next::Restart(Kind::NearEnds));
+    entries.push(verified(4, Kind::NearEnds, 0.7));
+    assert_eq!(after(entries.clone()), Next::Verify(0, Depth::Wide));
+    entries[0].verdict = verdict(claim(0.2, 0.5), Depth::Wide);
+    let Next::Lean { kind: Kind::LeanHere, .. } = after(entries.clone()) else { panic!() };
+    entries.push(ended(5, Kind::LeanHere, End::Converged, 0.2));
+    assert_eq!(after(entries.clone()), Next::Restart(Kind::Sample));
+    entries.push(ended(6, Kind::Sample, End::Converged, 0.9));
+    let Next::Lean { kind: Kind::LeanAway, from: Some(from), weight } = after(entries.clone()) else { panic!() };
+    assert_eq!((from.value(), weight), (0.9, 1.0));
+    entries.push(ended(7, Kind::LeanAway, End::Converged, 0.2));
+    assert!(matches!(after(entries.clone()), Next::Lean { from: None, .. }));
+    entries.push(ended(8, Kind::LeanAway, End::Converged, 0.2));
+    assert_eq!(after(entries), Next::End);
+}
+
+#[test]
+fn leaning_that_promises_more_goes_on_to_its_exact_end() {
+    let mut entries = agreed();
+    entries.push(ended(4, Kind::LeanHere, End::Converged, 0.1));
+    assert_eq!(after(entries.clone()), Next::Exact(claim(0.1, 0.5)));
+    // Under the larger weight first under the smaller one; a gain that goes with the weight is none.
+    entries[3] = ended(4, Kind::LeanAway, End::Converged, 0.1);
+    assert!(matches!(after(entries.clone()), Next::Lean { kind: Kind::LeanOn, .. }));
+    entries.push(ended(4, Kind::LeanOn, End::Converged, 0.19));
+    assert_ne!(after(entries.clone()), Next::Exact(claim(0.19, 0.5)));
+    entries[4] = ended(4, Kind::LeanOn, End::Converged, 0.11);
+    assert_eq!(after(entries), Next::Exact(claim(0.11, 0.5)));
+}
+
+#[test]
+fn effort_says_how_many_must_agree() {
+    let run = |effort: Effort, entries: Vec<Entry>| {
+        let config = PortfolioConfig { effort, ..PortfolioConfig::default() };
+        next(&History { entries, ..empty() }, &config)
+    };
+    assert_eq!(run(Effort::Quick, agreed()[..2].to_vec()), Next::End);
+    assert!(matches!(run(Effort::Thorough, agreed()), Next::Restart(_) | Next::Lean { .. }));
+    assert!(matches!(run(Effort::Budget, agreed()), Next::Restart(_) | Next::Lean { .. }));
+}

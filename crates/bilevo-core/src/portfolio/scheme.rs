@@ -1,0 +1,415 @@
+//! The method as a citizen of the engine: hands out what the present search wants, and begins the next.
+
+use super::archive::Archive;
+use super::claim::{Claim, Scales};
+use super::history::{ARRIVED, Entry, History, Kind};
+use super::next::{Next, is_agreed, next};
+use super::search::changed::{Change, Changed, with_true_rows};
+use super::search::descent::{self, Descent};
+use super::search::population::{self, Population};
+use super::search::sample::Sample;
+use super::search::{End, Ground, Rows, Search, Shape, Wanted};
+use super::verify::Verify;
+use crate::batch::{Answers, Batch};
+use crate::candidate::Solved;
+use crate::config::Config;
+use crate::engine::{Outlook, Readings, RunView, Scheme, SchemeFacts, SchemeSetup};
+use crate::problem::{Level, ProblemSpec};
+use crate::record::{LowerSearches, ModelSummary, StopReason, Verification};
+use crate::rng::{Purpose, Streams};
+use serde::{Deserialize, Serialize};
+
+/// Variables of both levels up to which a descent has as many evaluations for each, and up to which there
+/// are descents. Their models cost the cube of the variables.
+const DESCENT_DIM: (usize, usize) = (5, 40);
+/// Distance of a start from the lower ends of the leader's box, as a share of it, and the size of the
+/// first steps relative to that distance.
+const NEAR_END: (f64, f64, f64) = (1e-3, 3e-2, 5.0);
+/// Steps below this share of the weight end a leaning descent.
+const COARSE: f64 = 0.03;
+/// Size of the first steps of an exact end, and along a border.
+const EXACT: f64 = 0.5;
+const BORDER: f64 = 0.25;
+
+/// What goes on at present.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum Present {
+    /// Nothing: the next search is still to be chosen.
+    Choice,
+    Descent(Box<Descent>, Kind),
+    Population(Box<Population>),
+    Sample(Box<Sample>),
+    Changed(Box<Changed>, Kind),
+    /// The verdict on the claim of an entry.
+    Verify(Box<Verify>, usize),
+    Ended,
+}
+
+impl Present {
+    fn search(&mut self) -> Option<&mut dyn Search> {
+        match self {
+            Present::Choice | Present::Ended => None,
+            Present::Descent(search, _) => Some(&mut **search),
+            Present::Population(search) => Some(&mut **search),
+            Present::Sample(search) => Some(&mut **search),
+            Present::Changed(search, _) => Some(&mut **search),
+            Present::Verify(search, _) => Some(&mut **search),
+        }
+    }
+}
+
+/// The state of the method.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Portfolio {
+    config: Config,
+    spec: ProblemSpec,
+    shape: Shape,
+    size: usize,
+    archive: Archive,
+    history: History,
+    present: Present,
+    /// The latest population: it may go on.
+    population: Option<Box<Population>>,
+    wanted: Wanted,
+    /// Evaluations of the present search.
+    spent: u64,
+}
+
+impl Portfolio {
+    pub(crate) const FACTS: SchemeFacts = SchemeFacts { steps };
+
+    /// The method at its start.
+    pub fn new(setup: SchemeSetup<'_>) -> Self {
+        let SchemeSetup { spec, config, sizes, .. } = setup;
+        let shape = Shape::of(spec);
+        let archive = shape.archive();
+        Portfolio {
+            config: config.clone(),
+            spec: spec.clone(),
+            shape,
+            size: sizes.population,
+            history: History { entries: Vec::new(), scales: Scales::new(spec, &archive) },
+            archive,
+            present: Present::Choice,
+            population: None,
+            wanted: Wanted::new(shape.dim()),
+            spent: 0,
+        }
+    }
+
+    /// Goes on until points are wanted or the run is over.
+    fn prepare(&mut self, run: &RunView<'_>) {
+        loop {
+            self.wanted.clear(Level::Lower);
+            let ground =
+                Ground { spec: run.spec, archive: &self.archive, scales: &self.history.scales, streams: run.streams };
+            if let Some(search) = self.present.search() {
+                search.ask(&ground, &mut self.wanted);
+                if self.wanted.level == Level::Lower && run.lower_budget_is_spent && !self.wanted.is_empty() {
+                    search.cut();
+                    search.ask(&ground, &mut self.wanted);
+                    if self.wanted.level == Level::Lower {
+                        return self.wanted.clear(Level::Lower);
+                    }
+                }
+                if !self.wanted.is_empty() {
+                    return;
+                }
+                self.conclude(run.spec);
+            }
+            if matches!(self.present, Present::Ended) {
+                return;
+            }
+            let next = next(&self.history, &self.config.portfolio);
+            self.begin(next, run.spec, run.streams);
+        }
+    }
+
+    /// Puts the wanted points into the batch.
+    fn hand_out(&self, run: &mut RunView<'_>) {
+        run.ask(self.wanted.level);
+        for point in self.wanted.iter() {
+            let (x, y) = point.split_at(self.shape.upper[0]);
+            let y = run.spec.lower.space.from_unit(y);
+            run.batch.push(&run.spec.upper.space.from_unit(x)).copy_from_slice(&y);
+        }
+    }
+
+    /// Writes the end of the present search into the history.
+    fn conclude(&mut self, spec: &ProblemSpec) {
+        self.history.scales = Scales::new(spec, &self.archive);
+        let spent = std::mem::take(&mut self.spent);
+        let restart = self.history.restart();
+        let (kind, end, claim) = match std::mem::replace(&mut self.present, Present::Choice) {
+            Present::Verify(verify, at) => {
+                let entry = &mut self.history.entries[at];
+                entry.looks += 1;
+                entry.spent += spent;
+                if let Some(verdict) = verify.verdict() {
+                    entry.corrections += u64::from(verdict.hoped.is_some());
+                    entry.verdict = Some(verdict.clone());
+                }
+                return;
+            }
+            Present::Descent(search, kind) => (kind, search.end(), search.claim()),
+            Present::Population(search) => {
+                let ended = (Kind::Population, search.end(), search.claim());
+                self.population = Some(search);
+                ended
+            }
+            Present::Sample(search) => (Kind::Sample, search.end(), search.claim()),
+            Present::Changed(search, kind) => {
+                (kind, search.end(), search.claim().and_then(|claim| with_true_rows(claim, &self.archive)))
+            }
+            Present::Choice | Present::Ended => return,
+        };
+        let begins = matches!(kind, Kind::Descent | Kind::NearEnds | Kind::Sample | Kind::LeanHere | Kind::LeanAway)
+            || kind == Kind::Population && !self.population.as_ref().is_some_and(|p| p.is_resumed());
+        self.history.entries.push(Entry {
+            kind,
+            restart: restart + u64::from(begins),
+            end: end.unwrap_or(End::Spent),
+            claim,
+            verdict: None,
+            looks: 0,
+            corrections: 0,
+            spent,
+        });
+    }
+
+    /// Begins what comes next.
+    fn begin(&mut self, next: Next, spec: &ProblemSpec, streams: Streams) {
+        let number = self.history.entries.len() as u64;
+        self.present = match next {
+            Next::Restart(kind @ (Kind::Descent | Kind::NearEnds)) => {
+                let mut stream = streams.open(Purpose::Start, 0, 1 + number);
+                let mut point: Vec<f64> = (0..self.shape.dim()).map(|_| stream.uniform()).collect();
+                let mut size = 1.0;
+                if kind == Kind::NearEnds {
+                    let share = NEAR_END.0 * libm::pow(NEAR_END.1 / NEAR_END.0, stream.uniform());
+                    point[..self.shape.upper[0]].fill(share);
+                    size = NEAR_END.2 * share;
+                }
+                let start = descent::Start { point, size, budget: self.budget(), coarse: 0.0, known: self.known() };
+                Present::Descent(Box::new(Descent::new(self.shape, &self.archive, start)), kind)
+            }
+            Next::Finish(claim, size) => {
+                let budget = self.budget() / 2;
+                let start = descent::Start { point: claim.point(), size, budget, coarse: 0.0, known: self.known() };
+                Present::Descent(Box::new(Descent::new(self.shape, &self.archive, start)), Kind::Finish)
+            }
+            Next::Restart(Kind::Population) => {
+                let ground = Ground { spec, archive: &self.archive, scales: &self.history.scales, streams };
+                let start = population::Start {
+                    shape: self.shape,
+                    config: &self.config,
+                    size: self.size,
+                    number: self.history.entries.iter().filter(|e| e.kind == Kind::Population).count() as u64,
+                    generation: self.population.as_ref().map_or(0, |p| p.generation),
+                    known: self.known(),
+                    rivals: self.history.answers(),
+                };
+                Present::Population(Box::new(Population::new(&ground, start)))
+            }
+            Next::Resume => match self.population.take() {
+                Some(mut population) => {
+                    population.resume();
+                    Present::Population(population)
+                }
+                None => Present::Ended,
+            },
+            Next::Verify(at, depth) => {
+                let entry = &self.history.entries[at];
+                match entry.verified().or(entry.claim.as_ref()) {
+                    Some(claim) => {
+                        let known = self.history.answers();
+                        let verify = Verify::new(self.shape, claim.clone(), known, depth, number + entry.looks);
+                        Present::Verify(Box::new(verify), at)
+                    }
+                    None => Present::Ended,
+                }
+            }
+            Next::Restart(Kind::Sample) => {
+                Present::Sample(Box::new(Sample::new(self.shape.dim(), streams.open(Purpose::Position, 0, number))))
+            }
+            Next::Lean { kind, from, weight } => {
+                let mut stream = streams.open(Purpose::Start, 0, 1 + number);
+                let anywhere = || (0..self.shape.dim()).map(|_| stream.uniform()).collect();
+                let point = from.as_ref().map_or_else(anywhere, Claim::point);
+                let size = if kind == Kind::LeanOn { 2.0 * weight } else { 1.0 };
+                let change = Change::Lean(weight, self.history.scales.clone());
+                self.changed(change, kind, point, (size, COARSE * weight))
+            }
+            Next::Exact(claim) => {
+                let point = [claim.point(), claim.y].concat();
+                self.changed(Change::Exact, Kind::Exact, point, (EXACT, 0.0))
+            }
+            Next::Border { hoped, given } => {
+                let point = [hoped.point(), given.y].concat();
+                self.changed(Change::Border, Kind::Border, point, (BORDER, 0.0))
+            }
+            Next::Restart(_) | Next::End => Present::Ended,
+        };
+    }
+
+    /// A descent of a changed problem.
+    fn changed(&self, change: Change, kind: Kind, point: Vec<f64>, (size, coarse): (f64, f64)) -> Present {
+        let budget = self.budget_for(point.len()) / if kind == Kind::Border { 2 } else { 1 };
+        let start = descent::Start { budget, point, size, coarse, known: None };
+        let informed = kind == Kind::LeanOn;
+        Present::Changed(Box::new(Changed::new(self.shape, &self.archive, change, start, informed)), kind)
+    }
+
+    /// Evaluations of a descent: where there are more variables, it takes more for each of them.
+    fn budget(&self) -> u64 {
+        self.budget_for(self.shape.dim())
+    }
+
+    fn budget_for(&self, dim: usize) -> u64 {
+        let each = self.config.portfolio.descent * dim.max(DESCENT_DIM.0) / DESCENT_DIM.0;
+        if dim > DESCENT_DIM.1 { 0 } else { (each * dim) as u64 }
+    }
+
+    /// The elite, if a restart may end near it: two agree on it.
+    fn known(&self) -> Option<(Claim, f64, f64)> {
+        let elite = self.history.elite().filter(|elite| self.history.scales.is_feasible(elite))?;
+        let sure = self.history.agreement().0 >= 2;
+        sure.then(|| (elite.clone(), ARRIVED.0, ARRIVED.1 * self.history.scales.leader()))
+    }
+
+    /// The best verified claim, or what a search has found since if that is better.
+    fn best(&self) -> Option<Claim> {
+        let present = match &self.present {
+            Present::Ended => return self.history.elite().cloned(),
+            Present::Descent(search, _) => search.claim(),
+            Present::Population(search) => search.claim(),
+            _ => None,
+        };
+        let searches = |e: &&Entry| matches!(e.kind, Kind::Descent | Kind::NearEnds | Kind::Finish | Kind::Population);
+        let waits = |e: &&Entry| e.verdict.is_none() && e.end != End::Arrived;
+        let latest = self.history.last().filter(searches).filter(waits).and_then(|e| e.claim.clone());
+        let scales = Scales::new_like(&self.history.scales, &self.archive);
+        let elite = self.history.elite();
+        let unverified = present.into_iter().chain(latest).filter(|c| c.settled || elite.is_none());
+        let all: Vec<Claim> = unverified.chain(elite.cloned()).collect();
+        all.into_iter().min_by(|a, b| scales.compare(a, b))
+    }
+}
+
+/// A run in words.
+fn steps(_config: &Config) -> Vec<String> {
+    [
+        "Descend from one point, both levels on one surrogate of all evaluations.",
+        "Verify the follower's answer where it ended, without the surrogate.",
+        "Restart: descents while they end at the same value, else populations whose candidates contrastive ranking chooses; a descent finishes them.",
+        "Search the border between two answers where the follower has several.",
+        "Before the end: lean the follower towards the leader, to find decisions at which it is indifferent.",
+        "End when restarts agree.",
+    ]
+    .map(String::from)
+    .to_vec()
+}
+
+impl Scheme for Portfolio {
+    fn open(&mut self, run: &mut RunView<'_>) {
+        if self.wanted.is_empty() {
+            self.prepare(run);
+        }
+        self.hand_out(run);
+    }
+
+    fn tell(&mut self, batch: &Batch, answers: Answers<'_>, run: &mut RunView<'_>) {
+        let row = |i: usize| match answers.outcomes[i].is_failed() {
+            true => Vec::new(),
+            false => [&[answers.outcomes[i].value], answers.constraints(i)].concat(),
+        };
+        let rows: Rows = (0..batch.len()).map(row).collect();
+        self.spent += rows.len() as u64;
+        self.wanted.iter().zip(&rows).for_each(|(point, row)| self.archive.push(batch.level(), point, row));
+        let ground =
+            Ground { spec: run.spec, archive: &self.archive, scales: &self.history.scales, streams: run.streams };
+        if let Some(search) = self.present.search() {
+            search.tell(&ground, &self.wanted, &rows);
+        }
+        self.prepare(run);
+        // A generation is what lies between two upper evaluations.
+        if batch.level() == Level::Lower {
+            self.hand_out(run);
+        }
+    }
+
+    fn close(&mut self, run: &mut RunView<'_>) -> Outlook {
+        if let Present::Population(population) = &mut self.present {
+            let LowerSearches { run: made, skipped, resampled } = std::mem::take(&mut population.searches);
+            run.searches.run += made;
+            run.searches.skipped += skipped;
+            run.searches.resampled += resampled;
+        }
+        let best = self.best();
+        *run.elite = best.as_ref().map(|claim| claim.as_solved(run.spec));
+        let ended = matches!(self.present, Present::Ended);
+        Outlook { best: None, all_failed: best.is_none(), stop: ended.then_some(StopReason::Agreed) }
+    }
+
+    /// A descent from there.
+    fn restart(&mut self, setup: SchemeSetup<'_>, start: &[f64]) {
+        let (x, y) = start.split_at(self.shape.upper[0]);
+        let point = [setup.spec.upper.space.to_unit(x), setup.spec.lower.space.to_unit(y)].concat();
+        let start = descent::Start { point, size: 1.0, budget: self.budget(), coarse: 0.0, known: None };
+        self.present = Present::Descent(Box::new(Descent::new(self.shape, &self.archive, start)), Kind::Descent);
+        self.wanted.clear(Level::Lower);
+    }
+
+    fn is_refining(&self) -> bool {
+        matches!(self.present, Present::Verify(..))
+    }
+
+    fn rechecked(&self) -> Option<Solved> {
+        let feasible = |claim: &&Claim| self.history.scales.is_feasible(claim);
+        self.history.elite().filter(feasible).map(|claim| claim.as_solved(&self.spec))
+    }
+
+    fn restarts(&self) -> bool {
+        true
+    }
+
+    fn training_due(&self) -> bool {
+        matches!(&self.present, Present::Population(population) if population.allocator.training_due())
+    }
+
+    fn train(&mut self, generation: u64) {
+        if let Present::Population(population) = &mut self.present {
+            population.allocator.train(generation);
+        }
+    }
+
+    fn model_summary(&self) -> ModelSummary {
+        match (&self.present, &self.population) {
+            (Present::Population(population), _) | (_, Some(population)) => population.allocator.model_summary(),
+            _ => ModelSummary::default(),
+        }
+    }
+
+    fn verification(&self, solution: &Solved) -> Option<Verification> {
+        let looks = |count: fn(&Entry) -> u64| self.history.entries.iter().map(count).sum();
+        let elite = self.history.elite().map(|claim| claim.as_solved(&self.spec));
+        let rechecked = elite.is_some_and(|elite| elite.x == solution.x && elite.y == solution.y);
+        Some(Verification {
+            settled: solution.converged,
+            rechecked,
+            agreed: rechecked && is_agreed(&self.history, &self.config.portfolio),
+            agreeing: if rechecked { self.history.agreement().0 as u64 } else { 0 },
+            restarts: self.history.restart(),
+            rechecks: looks(|e| e.looks),
+            corrected: looks(|e| e.corrections),
+        })
+    }
+
+    fn readings(&self) -> Readings {
+        let (step_size, axis_ratio) = match &self.present {
+            Present::Population(population) => population.step_size(),
+            _ => (f64::NAN, f64::NAN),
+        };
+        Readings { step_size, axis_ratio, model: None }
+    }
+}

@@ -1,0 +1,122 @@
+//! Searches: each asks for points, is told their values, and ends with a claim.
+//!
+//! All work in unit coordinates. What they evaluate is in the archive by the time they are told of it;
+//! what they remember beyond that is their own way, not what other searches found.
+
+pub(super) mod changed;
+pub(super) mod descent;
+mod leader;
+pub(super) mod population;
+mod response;
+pub(super) mod sample;
+
+use super::archive::Archive;
+use super::claim::{Claim, Scales};
+use crate::problem::{Level, ProblemSpec};
+use crate::rng::Streams;
+use serde::{Deserialize, Serialize};
+
+/// What a search sees of the run.
+pub(super) struct Ground<'a> {
+    pub(super) spec: &'a ProblemSpec,
+    pub(super) archive: &'a Archive,
+    pub(super) scales: &'a Scales,
+    pub(super) streams: Streams,
+}
+
+/// Sizes of a problem: variables, inequalities and equalities of both levels.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Shape {
+    pub(super) upper: [usize; 3],
+    pub(super) lower: [usize; 3],
+}
+
+impl Shape {
+    pub(super) fn of(spec: &ProblemSpec) -> Self {
+        let of = |level: Level| {
+            let level = spec.level(level);
+            [level.dim(), level.inequalities, level.equalities]
+        };
+        Shape { upper: of(Level::Upper), lower: of(Level::Lower) }
+    }
+
+    pub(super) fn dim(&self) -> usize {
+        self.upper[0] + self.lower[0]
+    }
+
+    /// Length of a row of values.
+    pub(super) fn outputs(&self, level: Level) -> usize {
+        let [_, inequalities, equalities] = if level == Level::Upper { self.upper } else { self.lower };
+        1 + inequalities + equalities
+    }
+
+    pub(super) fn archive(&self) -> Archive {
+        Archive::new(self.dim(), self.outputs(Level::Upper), self.outputs(Level::Lower))
+    }
+}
+
+/// Points (x, y) of one level to be evaluated, one behind the other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Wanted {
+    pub(super) level: Level,
+    pub(super) dim: usize,
+    pub(super) points: Vec<f64>,
+}
+
+impl Wanted {
+    pub(super) fn new(dim: usize) -> Self {
+        Wanted { level: Level::Lower, dim, points: Vec::new() }
+    }
+
+    pub(super) fn clear(&mut self, level: Level) {
+        self.level = level;
+        self.points.clear();
+    }
+
+    pub(super) fn push(&mut self, x: &[f64], y: &[f64]) {
+        self.points.extend_from_slice(x);
+        self.points.extend_from_slice(y);
+    }
+
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &[f64]> {
+        self.points.chunks_exact(self.dim)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.points.is_empty()
+    }
+}
+
+/// Values of the points of a batch: one row for each, empty where the evaluation failed.
+pub(super) type Rows = Vec<Vec<f64>>;
+
+/// How a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum End {
+    /// At a point where nothing better is near.
+    Converged,
+    /// Close to a claim that it was told to look out for.
+    Arrived,
+    /// Its evaluations are used up, or it was cut short.
+    Spent,
+    /// Its surrogates say nothing about the follower.
+    Lost,
+}
+
+/// One search.
+pub(super) trait Search {
+    /// Writes the next points; leaves them empty when the search is over.
+    fn ask(&mut self, ground: &Ground<'_>, wanted: &mut Wanted);
+
+    /// Takes the values of the points asked for.
+    fn tell(&mut self, ground: &Ground<'_>, wanted: &Wanted, rows: &Rows);
+
+    /// The best it has found.
+    fn claim(&self) -> Option<Claim>;
+
+    /// How it ended; none while it goes on.
+    fn end(&self) -> Option<End>;
+
+    /// Ends it with what it has, because no lower evaluation is left.
+    fn cut(&mut self);
+}

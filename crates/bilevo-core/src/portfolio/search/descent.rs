@@ -1,0 +1,319 @@
+//! A local descent of both levels from one point, on one surrogate of the follower.
+//!
+//! All lower evaluations lie in one space (x, y), so a surrogate of the follower's function around the
+//! present point learns from every x tried, and predicts the answer at the next one. The leader
+//! steps on a surrogate of F along the response.
+//!
+//! 1. The follower is solved at the start point, then at one point along each upper variable.
+//! 2. The leader proposes an x: the minimiser of its surrogate, or, where the data say too little about
+//!    the minimiser, a point that teaches more.
+//! 3. The follower's search starts at the predicted answer and ends when the predicted minimiser
+//!    and its doubt are within a tenth of the leader's step.
+//! 4. F is evaluated there. A base that is not improved may owe its value to an answer that was not
+//!    accurate enough: it is settled to the present tolerance and judged again.
+//! 5. Where steps fail though the minimiser is in doubt, one more point along each variable, close by.
+//! 6. At its end the answer is made as exact as numbers allow: where the leader gains from every error
+//!    of the follower, its decision would look better than it is.
+
+use super::leader::{Answer, Leader, Proposal, RADIUS};
+use super::{End, Ground, Rows, Search, Shape, Wanted};
+use crate::portfolio::archive::{Archive, Learner, distance};
+use crate::portfolio::claim::Claim;
+use crate::portfolio::follower::{Effort, Follower, Knowledge, apart};
+use crate::portfolio::merit::Merit;
+use crate::problem::Level;
+use serde::{Deserialize, Serialize};
+
+/// First length of the kernel.
+const LENGTH: f64 = 0.3;
+/// Radius of the first follower's search.
+const FIRST_RADIUS: f64 = 0.1;
+/// Smallest tolerance of a follower's answer on the way, and at the end.
+const FINEST: f64 = 1e-5;
+const POLISHED: f64 = 1e-7;
+/// Lower evaluations of the first follower, and of the others.
+const EFFORT: (usize, usize) = (100, 30);
+/// Steps and radii below this end the descent.
+const STILL: f64 = 5e-6;
+/// Steps that are short, and how many of them in a row may lack an answer.
+const SHORT: f64 = 1e-3;
+const LOST: usize = 3;
+
+/// What the answers to a batch are for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum Phase {
+    /// Lower: the follower's search at a proposed x.
+    Follow(Proposal),
+    /// Upper: judges the proposal.
+    Judge(Proposal),
+    /// Lower: settles the base's follower to a tolerance, after a step of this length failed.
+    Settle(f64),
+    /// Upper: judges the base again.
+    Correct(f64),
+    Ended(End),
+}
+
+/// Where a descent starts and what it may do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(in crate::portfolio) struct Start {
+    /// The point (x, y).
+    pub(in crate::portfolio) point: Vec<f64>,
+    /// Length of the first steps relative to the usual ones: smaller where the start is nearly right.
+    pub(in crate::portfolio) size: f64,
+    /// Evaluations at most.
+    pub(in crate::portfolio) budget: u64,
+    /// Steps below this end it; 0 for as small as is of use. A coarse one is not made exact at its end.
+    pub(in crate::portfolio) coarse: f64,
+    /// A claim near which it may end, if it gets as close to it as this in every variable and in F.
+    pub(in crate::portfolio) known: Option<(Claim, f64, f64)>,
+}
+
+/// The descent: plain data, so it can be saved between any two batches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(in crate::portfolio) struct Descent {
+    m: usize,
+    start: Start,
+    spent: u64,
+    knowledge: Knowledge,
+    leader: Leader,
+    follower: Follower,
+    phase: Phase,
+    wanted: Wanted,
+    /// Short steps in a row whose follower was not solved.
+    astray: usize,
+}
+
+impl Descent {
+    /// A descent; `archive` is the one that its evaluations go to.
+    pub(in crate::portfolio) fn new(shape: Shape, archive: &Archive, start: Start) -> Self {
+        let (m, n) = (shape.upper[0], shape.lower[0]);
+        let (x, y) = (start.point[..m].to_vec(), start.point[m..].to_vec());
+        let radius = start.size * FIRST_RADIUS;
+        let mut wanted = Wanted::new(m + n);
+        wanted.push(&x, &y);
+        for i in 0..n {
+            let mut y = y.clone();
+            y[i] += if y[i] > 0.5 { -radius } else { radius };
+            wanted.push(&x, &y);
+        }
+        let merit = Merit::new(shape.lower[1], shape.lower[2]);
+        let effort = Effort { radius, tolerance: start.size * 0.1 * RADIUS, evaluations: EFFORT.0 };
+        let kinked = shape.outputs(Level::Lower) > 1;
+        let sizes = (start.size, start.coarse.max(STILL));
+        Descent {
+            m,
+            spent: 0,
+            knowledge: Knowledge { learner: Learner::new(vec![LENGTH; m + n], archive.lower.len()), merit },
+            leader: Leader::new(shape.upper, n, kinked, archive.upper.len(), sizes),
+            follower: Follower::new(x.clone(), y.clone(), Vec::new(), effort),
+            phase: Phase::Follow(Proposal::first(x, y)),
+            wanted,
+            astray: 0,
+            start,
+        }
+    }
+
+    /// Leaves out the points that teach the first surrogates: the archive has others, which count as
+    /// its own.
+    pub(in crate::portfolio) fn informed(mut self) -> Self {
+        self.wanted.points.truncate(self.wanted.dim);
+        self.leader.skip_first_points(self.m);
+        self
+    }
+
+    /// The points it waits for.
+    pub(in crate::portfolio) fn wanted(&self) -> &Wanted {
+        &self.wanted
+    }
+
+    /// Whether its surrogates say nothing about the follower: early on, answers to decisions close by are
+    /// not found again and again. Late ones may fail for want of digits.
+    fn is_lost(&self) -> bool {
+        self.astray >= LOST && self.spent < self.start.budget / 4
+    }
+
+    fn finish(&mut self, end: End) {
+        self.phase = Phase::Ended(end);
+        self.wanted.points.clear();
+    }
+
+    /// Takes the values of the points it waited for; they are in the archive.
+    pub(in crate::portfolio) fn take(&mut self, archive: &Archive, rows: &Rows) {
+        self.spent += rows.len() as u64;
+        let first = rows.first().map_or(&[][..], |row| row);
+        match std::mem::replace(&mut self.phase, Phase::Ended(End::Spent)) {
+            Phase::Judge(proposal) => self.judge(archive, proposal, first),
+            Phase::Correct(length) => {
+                self.leader.correct(self.answer(), first, length);
+                self.settle_or_go_on(archive, length);
+            }
+            phase => {
+                for (point, row) in self.wanted.iter().zip(rows) {
+                    self.follower.tell(&point[self.m..], row, &self.knowledge.merit);
+                }
+                self.phase = phase;
+                self.follow(archive);
+            }
+        }
+        if self.has_arrived() {
+            self.finish(End::Arrived);
+        } else if self.spent >= self.start.budget && !matches!(self.phase, Phase::Ended(_)) {
+            self.finish(End::Spent);
+        } else if let Phase::Ended(end) = self.phase {
+            self.finish(end);
+        }
+    }
+
+    /// Whether it is close to the claim that it was told to look out for.
+    fn has_arrived(&self) -> bool {
+        let Some((known, near, tolerance)) = &self.start.known else { return false };
+        let Some(answer) = self.leader.answers.get(self.leader.base) else { return false };
+        let close = (self.leader.row().first()).is_some_and(|value| (value - known.value()).abs() <= *tolerance);
+        close
+            && answer.settled
+            && distance(self.leader.x(), &known.x) <= *near
+            && distance(&answer.y, &known.y) <= *near
+    }
+
+    /// Goes on with the follower's search, or with what comes after it.
+    fn follow(&mut self, archive: &Archive) {
+        if let Some(y) = self.follower.next(&archive.lower, &mut self.knowledge) {
+            self.want(Level::Lower, y);
+            return;
+        }
+        let phase = std::mem::replace(&mut self.phase, Phase::Ended(End::Spent));
+        if self.follower.row.is_empty() {
+            return;
+        }
+        match phase {
+            Phase::Follow(proposal) => self.phase = Phase::Judge(proposal),
+            Phase::Settle(length) => {
+                if apart(&self.leader.answer().y, &self.follower.y) > 0.5 * self.follower.tolerance {
+                    self.phase = Phase::Correct(length);
+                } else {
+                    self.leader.confirm(self.follower.tolerance, self.follower.settled);
+                    self.propose(archive);
+                    return;
+                }
+            }
+            _ => return,
+        }
+        self.want(Level::Upper, self.follower.y.clone());
+    }
+
+    fn want(&mut self, level: Level, y: Vec<f64>) {
+        self.wanted.clear(level);
+        self.wanted.push(&self.follower.x, &y);
+    }
+
+    fn answer(&self) -> Answer {
+        let Follower { y, row, tolerance, settled, .. } = &self.follower;
+        Answer { y: y.clone(), row: row.clone(), tolerance: *tolerance, settled: *settled }
+    }
+
+    fn judge(&mut self, archive: &Archive, proposal: Proposal, row: &[f64]) {
+        let better = self.leader.judge(&proposal, self.answer(), row);
+        if self.leader.answers.is_empty() {
+            return;
+        }
+        let astray = !self.follower.settled && proposal.length < SHORT;
+        self.astray = if astray { self.astray + 1 } else { 0 };
+        if self.is_lost() {
+            self.phase = Phase::Ended(End::Lost);
+        } else if better {
+            self.propose(archive);
+        } else {
+            self.settle_or_go_on(archive, proposal.length);
+        }
+    }
+
+    /// Settles the base to the present tolerance if it was not judged with it.
+    fn settle_or_go_on(&mut self, archive: &Archive, length: f64) {
+        let tolerance = tolerance(length);
+        let old = self.leader.answer().tolerance;
+        if old <= 1.01 * tolerance {
+            self.propose(archive);
+            return;
+        }
+        let effort = Effort { radius: 4.0 * tolerance.max(0.1 * old), tolerance, evaluations: EFFORT.1 };
+        self.settle(archive, effort, length);
+    }
+
+    fn settle(&mut self, archive: &Archive, effort: Effort, length: f64) {
+        let Answer { y, row, .. } = self.leader.answer().clone();
+        self.follower = Follower::new(self.leader.x().to_vec(), y, row, effort);
+        self.phase = Phase::Settle(length);
+        self.follow(archive);
+    }
+
+    /// The leader's next point and the start of its follower, or the end.
+    fn propose(&mut self, archive: &Archive) {
+        match self.leader.propose(&archive.upper, &archive.lower, &mut self.knowledge) {
+            Some(proposal) => {
+                let y = proposal.y.clone();
+                let tolerance = tolerance(proposal.length);
+                let radius = (0.5 * proposal.length).max(4.0 * tolerance);
+                let effort = Effort { radius, tolerance, evaluations: EFFORT.1 };
+                self.follower = Follower::new(proposal.x.clone(), y.clone(), Vec::new(), effort);
+                self.phase = Phase::Follow(proposal);
+                self.want(Level::Lower, y);
+            }
+            None if self.leader.answer().tolerance <= POLISHED || self.start.coarse > 0.0 => {
+                self.phase = Phase::Ended(End::Converged);
+            }
+            None => {
+                let radius = 0.4 * self.leader.answer().tolerance;
+                self.settle(archive, Effort { radius, tolerance: POLISHED, evaluations: EFFORT.1 }, 0.0);
+            }
+        }
+    }
+}
+
+impl Search for Descent {
+    fn ask(&mut self, _ground: &Ground<'_>, wanted: &mut Wanted) {
+        wanted.clone_from(&self.wanted);
+    }
+
+    fn tell(&mut self, ground: &Ground<'_>, _wanted: &Wanted, rows: &Rows) {
+        self.take(ground.archive, rows);
+    }
+
+    fn claim(&self) -> Option<Claim> {
+        let answer = self.leader.answers.get(self.leader.base)?;
+        Some(Claim {
+            x: self.leader.x().to_vec(),
+            y: answer.y.clone(),
+            upper: self.leader.row().to_vec(),
+            lower: answer.row.clone(),
+            settled: answer.settled,
+        })
+    }
+
+    fn end(&self) -> Option<End> {
+        match self.phase {
+            Phase::Ended(end) => Some(end),
+            _ => None,
+        }
+    }
+
+    fn cut(&mut self) {
+        let phase = std::mem::replace(&mut self.phase, Phase::Ended(End::Spent));
+        self.wanted.points.clear();
+        match phase {
+            Phase::Follow(proposal) if !self.follower.row.is_empty() => {
+                self.phase = Phase::Judge(proposal);
+                self.want(Level::Upper, self.follower.y.clone());
+            }
+            Phase::Judge(_) | Phase::Correct(_) => {
+                self.phase = phase;
+                self.want(Level::Upper, self.follower.y.clone());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Accuracy of the follower's answer that a step of this length needs.
+fn tolerance(length: f64) -> f64 {
+    (0.1 * length).max(FINEST)
+}

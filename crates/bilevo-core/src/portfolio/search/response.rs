@@ -1,0 +1,193 @@
+//! The leader's functions along the follower's response.
+//!
+//! Both levels are modelled over (x, y), so F(x, y*(x)) follows from the model of F and the answer
+//! that the follower's model predicts, constraints and box included: where the answer has kinks the
+//! models need none. dy/dx comes from the follower's optimality conditions; the second derivative
+//! of the answer is left out, as the damped steps do not depend on it.
+
+use crate::linalg::cholesky;
+use crate::linalg::{add_scaled, dot};
+use crate::minimise::{self as step, Constraints, Landscape, Region, Slice, Step};
+use crate::surrogate::Surrogate;
+
+/// Active constraints hold this much better than while they were found.
+const HOLD: f64 = 1e4;
+
+/// A constraint whose slopes by x and along the response cancel to this share is the follower's own.
+const CANCELS: f64 = 0.02;
+
+/// A constraint that changes this little along the response, compared with elsewhere, as well.
+const FADES: f64 = 1e-4;
+/// Answers move by at most this many times the change of x, in units of the box.
+const REACH: f64 = 2.0;
+
+/// The upper functions at (x, predicted answer), relative to the base (x, y).
+pub(in crate::portfolio) struct Response<'a> {
+    pub(in crate::portfolio) upper: &'a Surrogate,
+    pub(in crate::portfolio) lower: &'a Surrogate,
+    /// Where answers are looked for: the farther from the base's, the farther x is from the base.
+    region: Region,
+    slack: f64,
+    pub(in crate::portfolio) constraints: Constraints<'a>,
+    m: usize,
+    /// Where the answer is known, the answer, and its slope (n * m) once asked for.
+    x: Vec<f64>,
+    answer: Step,
+    slope: Vec<f64>,
+}
+
+impl<'a> Response<'a> {
+    pub(in crate::portfolio) fn new(
+        upper: &'a Surrogate,
+        lower: &'a Surrogate,
+        region: Region,
+        constraints: Constraints<'a>,
+        multipliers: &[f64],
+    ) -> Self {
+        let n = region.low.len();
+        let m = lower.dim() - n;
+        let x = vec![0.0; m];
+        let answer = step::minimise(&mut Slice::new(lower, &x), &region, constraints, &vec![0.0; n], multipliers);
+        let slack = region.radius;
+        Response { upper, lower, region, slack, constraints, m, x, answer, slope: Vec::new() }
+    }
+
+    /// The predicted answer at `x`, relative to the base's.
+    pub(in crate::portfolio) fn answer(&mut self, x: &[f64]) -> &[f64] {
+        if self.x != x {
+            let mut slice = Slice::new(self.lower, x);
+            let multipliers = self.answer.multipliers.clone();
+            self.region.radius = REACH * step::norm(x) + self.slack;
+            self.answer = step::minimise(&mut slice, &self.region, self.constraints, &self.answer.z, &multipliers);
+            self.x.copy_from_slice(x);
+            self.slope.clear();
+        }
+        &self.answer.z
+    }
+
+    fn point(&mut self, x: &[f64]) -> Vec<f64> {
+        [x, self.answer(x)].concat()
+    }
+
+    /// dy/dx at `x`: H dy = -(∂²L/∂y∂x) dx over the free variables, with the penalties of the active
+    /// constraints in both matrices.
+    fn slope(&mut self, x: &[f64]) -> &[f64] {
+        let point = self.point(x);
+        if self.slope.is_empty() {
+            self.slope = self.find_slope(&point);
+        }
+        &self.slope
+    }
+
+    fn find_slope(&self, point: &[f64]) -> Vec<f64> {
+        let (m, d) = (self.m, self.lower.dim());
+        let n = d - m;
+        let step = &self.answer;
+        let mut weights = vec![1.0];
+        weights.extend_from_slice(&step.multipliers);
+        let mut hessian = vec![0.0; d * d];
+        self.lower.hessian(point, 0, &weights, &mut hessian);
+        let mut gradients = vec![0.0; weights.len() * d];
+        self.lower.gradients(point, 0, &mut gradients);
+        for (gradient, penalty) in gradients[d..].chunks_exact(d).zip(&step.penalties) {
+            for (row, g) in hessian.chunks_exact_mut(d).zip(gradient) {
+                add_scaled(row, HOLD * penalty * g, gradient);
+            }
+        }
+        let f = step.free.len();
+        let pairs = step.free.iter().flat_map(|i| step.free.iter().map(move |j| (m + i, m + j)));
+        let block: Vec<f64> = pairs.map(|(i, j)| hessian[i * d + j]).collect();
+        let mut slope = vec![0.0; n * m];
+        let mut factor = Vec::new();
+        if !cholesky::factor_with_ridge(f, &block, 1e-12, &mut factor) {
+            return slope;
+        }
+        for k in 0..m {
+            let mut column: Vec<f64> = step.free.iter().map(|i| -hessian[(m + i) * d + k]).collect();
+            cholesky::solve(f, &factor, &mut column);
+            step.free.iter().zip(&column).for_each(|(i, c)| slope[i * m + k] = *c);
+        }
+        slope
+    }
+
+    /// [I slope'] A [I; slope] for a matrix over (x, y).
+    fn reduce(&self, full: &[f64], into: &mut [f64]) {
+        let (m, d) = (self.m, self.lower.dim());
+        let slope = &self.slope;
+        // Columns of [I; slope].
+        let column = |k: usize| -> Vec<f64> {
+            let mut v = vec![0.0; d];
+            v[k] = 1.0;
+            (m..d).for_each(|i| v[i] = slope[(i - m) * m + k]);
+            v
+        };
+        let columns: Vec<Vec<f64>> = (0..m).map(column).collect();
+        for j in 0..m {
+            let image: Vec<f64> = full.chunks_exact(d).map(|row| dot(row, &columns[j])).collect();
+            for i in 0..m {
+                into[i * m + j] = dot(&columns[i], &image);
+            }
+        }
+    }
+}
+
+impl Landscape for Response<'_> {
+    fn dim(&self) -> usize {
+        self.m
+    }
+
+    fn outputs(&self) -> usize {
+        self.upper.outputs()
+    }
+
+    fn values(&mut self, z: &[f64], into: &mut [f64]) {
+        let point = self.point(z);
+        self.upper.values(&point, into);
+    }
+
+    fn gradients(&mut self, z: &[f64], into: &mut [f64]) {
+        let point = self.point(z);
+        self.slope(z);
+        let (m, d) = (self.m, self.lower.dim());
+        let mut full = vec![0.0; self.outputs() * d];
+        self.upper.gradients(&point, 0, &mut full);
+        for (output, (into, full)) in into.chunks_exact_mut(m).zip(full.chunks_exact(d)).enumerate() {
+            into.copy_from_slice(&full[..m]);
+            let mut terms = step::norm(into);
+            for (slope, g) in self.slope.chunks_exact(m).zip(&full[m..]) {
+                add_scaled(into, *g, slope);
+                terms += g.abs() * step::norm(slope);
+            }
+            // A constraint that the follower keeps active does not change along the response.
+            if output > 0 && step::norm(into) < (CANCELS * terms).max(FADES * step::norm(full)) {
+                into.fill(0.0);
+            }
+        }
+    }
+
+    fn hessian(&mut self, z: &[f64], weights: &[f64], into: &mut [f64]) {
+        let point = self.point(z);
+        self.slope(z);
+        let d = self.lower.dim();
+        let mut full = vec![0.0; d * d];
+        self.upper.hessian(&point, 0, weights, &mut full);
+        self.reduce(&full, into);
+    }
+
+    fn gradient_covariance(&mut self) -> Vec<f64> {
+        let x = self.x.clone();
+        self.slope(&x);
+        let full = self.upper.gradient_covariance(0);
+        let mut into = vec![0.0; self.m * self.m];
+        self.reduce(&full, &mut into);
+        into
+    }
+
+    fn variance(&self, output: usize) -> f64 {
+        self.upper.variance(output)
+    }
+
+    fn kinked(&self) -> bool {
+        self.lower.outputs() > 1 || self.answer.free.len() < self.lower.dim() - self.m
+    }
+}

@@ -1,0 +1,75 @@
+//! Points all over the box, evaluated at both levels: where the leader would like to be.
+//!
+//! A Latin hypercube over (x, y). Randomness: `Purpose::Position`.
+
+use super::{End, Ground, Rows, Search, Wanted};
+use crate::portfolio::claim::Claim;
+use crate::problem::Level;
+use crate::rng::Stream;
+use serde::{Deserialize, Serialize};
+
+/// Points.
+const COUNT: usize = 20;
+
+/// The sample.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(in crate::portfolio) struct Sample {
+    points: Wanted,
+    /// Values at both levels, as far as they are known.
+    below: Rows,
+    above: Rows,
+    best: Option<Claim>,
+}
+
+impl Sample {
+    pub(in crate::portfolio) fn new(dim: usize, mut stream: Stream) -> Self {
+        let orders: Vec<Vec<usize>> = (0..dim).map(|_| stream.choose(COUNT, COUNT)).collect();
+        let mut points = Wanted::new(dim);
+        for i in 0..COUNT {
+            points.points.extend(orders.iter().map(|order| (order[i] as f64 + stream.uniform()) / COUNT as f64));
+        }
+        Sample { points, below: Rows::new(), above: Rows::new(), best: None }
+    }
+}
+
+impl Search for Sample {
+    fn ask(&mut self, _ground: &Ground<'_>, wanted: &mut Wanted) {
+        wanted.clone_from(&self.points);
+        if self.end().is_some() {
+            wanted.points.clear();
+        }
+        wanted.level = if self.below.is_empty() { Level::Lower } else { Level::Upper };
+    }
+
+    fn tell(&mut self, ground: &Ground<'_>, wanted: &Wanted, rows: &Rows) {
+        if wanted.level == Level::Lower {
+            self.below.clone_from(rows);
+            return;
+        }
+        self.above.clone_from(rows);
+        let m = ground.spec.upper.dim();
+        let all = self.points.iter().zip(self.below.iter().zip(&self.above));
+        let claims = all.filter(|(_, (below, above))| !below.is_empty() && !above.is_empty());
+        let claims = claims.map(|(point, (below, above))| Claim {
+            x: point[..m].to_vec(),
+            y: point[m..].to_vec(),
+            upper: above.clone(),
+            lower: below.clone(),
+            settled: false,
+        });
+        self.best = claims.min_by(|a, b| ground.scales.compare(a, b));
+    }
+
+    fn claim(&self) -> Option<Claim> {
+        self.best.clone()
+    }
+
+    fn end(&self) -> Option<End> {
+        (!self.above.is_empty()).then_some(End::Converged)
+    }
+
+    fn cut(&mut self) {
+        self.points.points.clear();
+        self.above.push(Vec::new());
+    }
+}

@@ -1,0 +1,372 @@
+//! Whether an answer really is the follower's, and which others there are.
+//!
+//! At one x, without the surrogate that the claim was found on:
+//!
+//! 1. *Probe*: answers known from elsewhere, other values of each variable in turn (`scan`), and a random
+//!    sample of the box, all in one batch; then two closer rounds along the deepest dents.
+//! 2. *Exact*: the answer itself, the best of what was probed, and other minima that may be as good are
+//!    made exact by a follower that learns over y alone.
+//! 3. *Judge*: if a better answer was found, the claim was wrong: F is evaluated with the true one. So it
+//!    is for other minima, which may be what the leader would like the follower to answer elsewhere.
+//!
+//! An answer far from the claimed one must be clearly better: where the follower is indifferent, the
+//! leader chooses. All margins are shares of the scale of f.
+//! Randomness: `Purpose::Recheck`, one stream for each verdict.
+
+mod scan;
+
+use super::archive::{Learner, Points, distance};
+use super::claim::{Claim, Scales};
+use super::follower::{Effort, Follower, Knowledge};
+use super::merit::Merit;
+use super::search::{End, Ground, Rows, Search, Shape, Wanted};
+use crate::problem::Level;
+use crate::rng::Purpose;
+use scan::Scan;
+use serde::{Deserialize, Serialize};
+
+/// Random answers tried: so many, and so many more for each variable.
+const SAMPLE: (usize, usize) = (10, 10);
+/// Answers closer than this along every variable are one.
+pub(super) const DIFFERENT: f64 = 0.05;
+/// By how much of f's scale an answer must be better to be the true one: in the same place, elsewhere.
+const BETTER: (f64, f64) = (1e-12, 1e-5);
+/// Difference of f, as a share of its range along the variables, within which another minimum may be the
+/// deeper one.
+const CLOSE: f64 = 0.02;
+/// Other minima made exact: by a usual verdict, and where all are wanted.
+const OTHERS: (usize, usize) = (2, 4);
+/// First radius of a follower that makes an answer exact: the claimed one, another one.
+const RADIUS: (f64, f64) = (1e-3, 0.03);
+/// Accuracy of an exact answer.
+const EXACT: f64 = 1e-7;
+/// Violations weigh this many times the scale of f while answers are compared roughly.
+const PRICE: f64 = 10.0;
+/// First length of the kernel.
+const LENGTH: f64 = 0.3;
+
+/// How closely a claim is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Depth {
+    /// The answer is made exact: enough where the same decision was verified before.
+    Light,
+    /// All of the above.
+    Full,
+    /// And all other minima are judged.
+    Wide,
+}
+
+/// An answer at the x of the claim, with its values; failed ones have none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Answer {
+    y: Vec<f64>,
+    row: Vec<f64>,
+}
+
+/// What became of a claim.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Verdict {
+    /// The decision with the true answer.
+    pub(super) claim: Claim,
+    /// The claim, if its answer was not the follower's and the true one lies elsewhere.
+    pub(super) hoped: Option<Claim>,
+    /// The decision with other minima of the follower.
+    pub(super) others: Vec<Claim>,
+    /// Whether another answer is as good for the follower.
+    pub(super) tied: bool,
+    pub(super) depth: Depth,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum Stage {
+    Probe,
+    Scan(Scan),
+    Exact(Follower),
+    Judge,
+    Ended(Verdict),
+}
+
+/// The making of a verdict.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Verify {
+    claim: Claim,
+    depth: Depth,
+    /// For the random stream.
+    number: u64,
+    known: Vec<Vec<f64>>,
+    stage: Stage,
+    wanted: Vec<Vec<f64>>,
+    /// All answers tried at this x.
+    points: Points,
+    knowledge: Knowledge,
+    /// Answers that are to be made exact, the next one last; and those that were.
+    rough: Vec<Answer>,
+    exact: Vec<Answer>,
+    best: Answer,
+    settled: bool,
+    scale: f64,
+}
+
+impl Verify {
+    /// A look at `claim` with the help of answers `known` from elsewhere.
+    pub(super) fn new(shape: Shape, claim: Claim, known: Vec<Vec<f64>>, depth: Depth, number: u64) -> Self {
+        let n = shape.lower[0];
+        let merit = Merit::new(shape.lower[1], shape.lower[2]);
+        Verify {
+            best: Answer { y: claim.y.clone(), row: claim.lower.clone() },
+            claim,
+            depth,
+            number,
+            known,
+            stage: Stage::Probe,
+            wanted: Vec::new(),
+            points: Points::new(n, shape.outputs(Level::Lower)),
+            knowledge: Knowledge { learner: Learner::new(vec![LENGTH; n], 0), merit },
+            rough: Vec::new(),
+            exact: Vec::new(),
+            settled: false,
+            scale: f64::NAN,
+        }
+    }
+
+    /// What became of the claim; none while it is not known.
+    pub(super) fn verdict(&self) -> Option<&Verdict> {
+        match &self.stage {
+            Stage::Ended(verdict) => Some(verdict),
+            _ => None,
+        }
+    }
+
+    /// f with violations at a price.
+    fn merit(&self, scales: &Scales, row: &[f64]) -> f64 {
+        if row.is_empty() {
+            return f64::INFINITY;
+        }
+        row[0] + PRICE * self.scale * scales.lower_violation(row)
+    }
+
+    /// Whether an answer is better than another by `margin` of f's scale at no loss of feasibility, or
+    /// feasible at last.
+    fn beats(&self, scales: &Scales, row: &[f64], other: &[f64], margin: f64) -> bool {
+        if row.is_empty() || other.is_empty() {
+            return !row.is_empty();
+        }
+        let feasible = |row: &[f64]| scales.answer_is_feasible(row);
+        match (feasible(row), feasible(other)) {
+            (true, false) => true,
+            (false, true) => false,
+            (true, true) => row[0] < other[0] - margin * self.scale,
+            (false, false) => self.merit(scales, row) < self.merit(scales, other) - margin * self.scale,
+        }
+    }
+
+    fn open(&mut self, ground: &Ground<'_>) {
+        self.scale = ground.scales.follower();
+        self.points.push(&self.claim.y, &self.claim.lower);
+        if self.depth == Depth::Light {
+            self.rough.push(self.best.clone());
+            self.next_exact();
+            return;
+        }
+        let scan = Scan::new(&self.claim.y, self.merit(ground.scales, &self.claim.lower));
+        let mut stream = ground.streams.open(Purpose::Recheck, self.number, 0);
+        self.wanted = scan.first(&mut stream);
+        let n = self.claim.y.len();
+        self.wanted.extend((0..SAMPLE.0 + SAMPLE.1 * n).map(|_| (0..n).map(|_| stream.uniform()).collect()));
+        self.wanted.append(&mut self.known);
+        self.stage = Stage::Scan(scan);
+    }
+
+    /// From one round of the scan to the next, or to the choice of what is made exact.
+    fn scanned(&mut self, ground: &Ground<'_>, mut scan: Scan, told: &[Answer]) {
+        let merits: Vec<f64> = told.iter().map(|a| self.merit(ground.scales, &a.row)).collect();
+        scan.tell(told.iter().zip(merits));
+        self.rough.extend(told.iter().filter(|a| !a.row.is_empty()).cloned());
+        self.wanted = scan.closer();
+        if self.wanted.is_empty() {
+            self.wanted.extend(scan.combined());
+            if !self.wanted.is_empty() && self.points.find(&self.wanted[0]).is_some() {
+                self.wanted.clear();
+            }
+        }
+        if !self.wanted.is_empty() {
+            self.stage = Stage::Scan(scan);
+            return;
+        }
+        let range = scan.range();
+        if range > 0.0 {
+            self.scale = self.scale.min(range);
+        }
+        self.choose(ground, &scan);
+        self.next_exact();
+    }
+
+    /// Chooses what is made exact: the best of what was probed, if it lies elsewhere, and the claim.
+    fn choose(&mut self, ground: &Ground<'_>, scan: &Scan) {
+        let (count, margin) = match self.depth {
+            Depth::Wide => (OTHERS.1, f64::INFINITY),
+            _ => (OTHERS.0, CLOSE * scan.range()),
+        };
+        let limit = self.merit(ground.scales, &self.best.row) + margin;
+        let mut rough: Vec<(f64, Answer)> = self.rough.drain(..).map(|a| (f64::NAN, a)).collect();
+        rough.iter_mut().for_each(|(merit, a)| *merit = self.merit(ground.scales, &a.row));
+        rough.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let own = std::iter::once(self.claim.y.clone());
+        let mut places: Vec<Vec<f64>> = own.collect();
+        for (merit, answer) in rough {
+            let new = places.iter().all(|y| distance(y, &answer.y) > DIFFERENT);
+            let alone = differs_in_one(&answer.y, &self.claim.y);
+            if new && merit <= limit && (!alone || scan.is_valley(&answer.y)) {
+                places.push(answer.y.clone());
+                if self.rough.len() < count {
+                    self.rough.push(answer);
+                }
+            }
+        }
+        self.rough.reverse();
+        self.rough.push(self.best.clone());
+    }
+
+    /// Makes the next answer exact, or goes on to the judgement.
+    fn next_exact(&mut self) {
+        let Some(Answer { y, row }) = self.rough.pop() else {
+            self.stage = Stage::Judge;
+            return;
+        };
+        let n = y.len();
+        let own = y == self.claim.y;
+        let radius = if own { RADIUS.0 } else { RADIUS.1 };
+        let neighbour = |i: usize| {
+            let mut point = y.clone();
+            point[i] += if point[i] > 0.5 { -radius } else { radius };
+            point
+        };
+        self.wanted = (0..n).map(neighbour).collect();
+        let effort = Effort { radius, tolerance: EXACT, evaluations: 30 + 10 * n };
+        self.stage = Stage::Exact(Follower::new(Vec::new(), y, row, effort));
+    }
+
+    /// Goes on with making an answer exact.
+    fn exact(&mut self, mut follower: Follower, told: &[Answer]) {
+        told.iter().for_each(|a| follower.tell(&a.y, &a.row, &self.knowledge.merit));
+        self.wanted.extend(follower.next(&self.points, &mut self.knowledge));
+        if !self.wanted.is_empty() {
+            self.stage = Stage::Exact(follower);
+            return;
+        }
+        if self.exact.is_empty() {
+            self.settled = follower.settled;
+        }
+        self.exact.push(Answer { y: follower.y, row: follower.row });
+        self.next_exact();
+    }
+
+    /// The best of the exact answers, and whether it is another one than the claim's.
+    fn decide(&mut self, scales: &Scales) -> bool {
+        let mut better = false;
+        for i in 0..self.exact.len() {
+            let found = &self.exact[i];
+            let elsewhere = distance(&found.y, &self.claim.y) > DIFFERENT;
+            let margin = if elsewhere { BETTER.1 } else { BETTER.0 };
+            if self.beats(scales, &found.row, &self.best.row, margin) {
+                self.best = found.clone();
+                better = true;
+            }
+        }
+        better
+    }
+
+    /// Minima other than the best.
+    fn others(&self, scales: &Scales) -> Vec<Answer> {
+        let mut others: Vec<Answer> = Vec::new();
+        for found in &self.exact {
+            let new = |a: &Answer| distance(&a.y, &found.y) > DIFFERENT;
+            if scales.answer_is_feasible(&found.row) && new(&self.best) && others.iter().all(new) {
+                others.push(found.clone());
+            }
+        }
+        others
+    }
+
+    /// The verdict, with the rows of F at the best answer and at the others.
+    fn judged(&mut self, scales: &Scales, rows: &Rows) {
+        let others = self.others(scales);
+        let tied = others.iter().any(|a| (a.row[0] - self.best.row[0]).abs() <= BETTER.1 * self.scale);
+        let moved = distance(&self.best.y, &self.claim.y) > DIFFERENT;
+        let of = |answer: &Answer, upper: &[f64], settled: bool| Claim {
+            x: self.claim.x.clone(),
+            y: answer.y.clone(),
+            upper: upper.to_vec(),
+            lower: answer.row.clone(),
+            settled,
+        };
+        let kept = self.best.y == self.claim.y;
+        let mut rows = rows.iter();
+        let claim = if kept {
+            Claim { settled: self.settled, lower: self.best.row.clone(), ..self.claim.clone() }
+        } else {
+            match rows.next().filter(|row| !row.is_empty()) {
+                Some(row) => of(&self.best, row, self.settled || moved),
+                None => Claim { settled: false, ..self.claim.clone() },
+            }
+        };
+        let others = others.iter().zip(rows).filter(|(_, row)| !row.is_empty());
+        let others = others.map(|(answer, row)| of(answer, row, true)).collect();
+        let hoped = (moved && claim.y != self.claim.y).then(|| self.claim.clone());
+        self.stage = Stage::Ended(Verdict { claim, hoped, others, tied, depth: self.depth });
+    }
+}
+
+fn differs_in_one(a: &[f64], b: &[f64]) -> bool {
+    a.iter().zip(b).filter(|(a, b)| a != b).count() == 1
+}
+
+impl Search for Verify {
+    fn ask(&mut self, ground: &Ground<'_>, wanted: &mut Wanted) {
+        wanted.clear(Level::Lower);
+        if self.stage == Stage::Probe {
+            self.open(ground);
+        }
+        if self.stage == Stage::Judge {
+            self.decide(ground.scales);
+            self.wanted = self.others(ground.scales).into_iter().map(|a| a.y).collect();
+            if self.best.y != self.claim.y {
+                self.wanted.insert(0, self.best.y.clone());
+            }
+            wanted.clear(Level::Upper);
+            if self.wanted.is_empty() {
+                self.judged(ground.scales, &Rows::new());
+            }
+        }
+        self.wanted.iter().for_each(|y| wanted.push(&self.claim.x, y));
+    }
+
+    fn tell(&mut self, ground: &Ground<'_>, wanted: &Wanted, rows: &Rows) {
+        let tried = std::mem::take(&mut self.wanted);
+        if wanted.level == Level::Upper {
+            self.judged(ground.scales, rows);
+            return;
+        }
+        let told: Vec<Answer> = tried.into_iter().zip(rows).map(|(y, row)| Answer { y, row: row.clone() }).collect();
+        told.iter().for_each(|a| self.points.push(&a.y, &a.row));
+        match std::mem::replace(&mut self.stage, Stage::Judge) {
+            Stage::Scan(scan) => self.scanned(ground, scan, &told),
+            Stage::Exact(follower) => self.exact(follower, &told),
+            stage => self.stage = stage,
+        }
+    }
+
+    fn claim(&self) -> Option<Claim> {
+        self.verdict().map(|verdict| verdict.claim.clone())
+    }
+
+    fn end(&self) -> Option<End> {
+        self.verdict().map(|_| End::Converged)
+    }
+
+    fn cut(&mut self) {
+        self.rough.clear();
+        self.wanted.clear();
+        self.stage = Stage::Judge;
+    }
+}
