@@ -4,7 +4,7 @@
 //! `reference --seeds 1-10 --dims 2+2` prints lines of `crates/bilevo-problems/indefinite.csv`.
 //!
 //! The follower: every point of a grid that no neighbour beats is a start of a compass search; of the answers
-//! within [`TIE`] of the best the one best for the leader counts. The leader: the best decisions of a grid that no
+//! within `TIE` of the best the one best for the leader counts. The leader: the best decisions of a grid that no
 //! neighbour beats, and the answers of the default method with some seeds, are starts of a (1+1)-CMA-ES.
 
 use crate::finished::{dims, seeds};

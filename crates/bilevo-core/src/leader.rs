@@ -3,7 +3,7 @@
 //! y is what the solver answers, so that Φ(x) = F(x, y(x)) and G(x, y(x)) are functions of x, one call of
 //! the solver for each point. A few decisions spread over the box come first. Then descents: each is a
 //! trust-region search on a Gaussian process of Φ and G around its best point
-//! ([`Follower`](crate::jq::descent::follower), without an x of its own), from the best decision known and
+//! (`jq::descent::follower`, without an x of its own), from the best decision known and
 //! then from places that are far from all others or promise much. A descent that comes near the end of an
 //! earlier one ends there and counts as agreeing. What a descent claims is looked at along every variable
 //! before it counts: a model may be blind for a step of the function. The run ends when enough descents

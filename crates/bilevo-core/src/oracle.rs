@@ -7,7 +7,7 @@
 //! start that a search may improve.
 //!
 //! An oracle that answers the same decision differently would mislead every search, so one decision is
-//! asked about twice in a run ([`Memory::repeat`]).
+//! asked about twice in a run (`Memory::repeat`).
 
 use crate::batch::{Answers, Batch};
 use crate::problem::{Failure, FailureKind, ProblemSpec};

@@ -1,11 +1,11 @@
 //! The default method: searches that claim, verdicts that check, a portfolio that decides.
 //!
 //! The optimistic bilevel problem is: minimise F(x, y) subject to G <= 0, g <= 0 and f(x, y) <= v(x), where
-//! v(x) is the follower's best value at x. Everything that was ever evaluated lies in one [`archive`]. One
-//! surrogate predicts any of f, g, F, G near a point, with its doubt ([`crate::surrogate`]), and one
-//! constrained minimiser works on it ([`crate::minimise`]). A search ([`search`]) ends with a [`claim`]
-//! (x, y). A verdict ([`verify`]) says whether y really is the follower's answer at x, and which others
-//! there are. The portfolio ([`next`]) reads the [`history`] of claims and verdicts and says which search
+//! v(x) is the follower's best value at x. Everything that was ever evaluated lies in one `archive`. One
+//! surrogate predicts any of f, g, F, G near a point, with its doubt (`crate::surrogate`), and one
+//! constrained minimiser works on it (`crate::minimise`). A search (`search`) ends with a `claim`
+//! (x, y). A verdict (`verify`) says whether y really is the follower's answer at x, and which others
+//! there are. The portfolio (`next`) reads the `history` of claims and verdicts and says which search
 //! comes next, from where, and when the run ends. Nothing else has a memory.
 //!
 //! ```text

@@ -1,12 +1,12 @@
 //! Problems with a planted optimum: `planted:SEED`, with features drawn from the seed, or
 //! `planted:SEED:ties,active` with exactly those named (`plain` for none).
 //!
-//! The leader's variables stand for a point u and the follower's for a point v ([`dress`]); u* is planted and
+//! The leader's variables stand for a point u and the follower's for a point v (`dress`); u* is planted and
 //! r(u) is a smooth response. With w = u − u* and d = v − r(u),
 //!
 //! F = F* + Σ upper terms of (w, d),  f = f* + e·w + Σ lower terms of (w, d),
 //!
-//! where the terms come from pieces that promise to be smallest where they are 0 ([`pieces`]). Each feature is
+//! where the terms come from pieces that promise to be smallest where they are 0 (`pieces`). Each feature is
 //! a piece or two, or a dress, or something that happens to evaluations. So the optimum is known whatever is
 //! combined, and [`Planted::proof`] says why in words.
 
