@@ -244,6 +244,7 @@ pub fn audit(evaluator: &mut dyn Evaluator, solution: &Solution, options: &Audit
     // Ties are looked for even if the search has spent its budget.
     follower.extend(budget / 2);
     let ties = match searched {
+        Ok(()) if few => ties::among(&mut follower, &trail.ends, tolerance),
         Ok(()) | Err(Ended::Budget) => ties::search(&mut follower, &trail.ends, &trail.sample, tolerance),
         Err(ended) => Err(ended),
     };

@@ -266,7 +266,7 @@ fn list_and_explain_cover_everything() {
     let problems = names("problems");
     assert!(problems.len() >= 25 && problems.iter().all(|name| stdout(&text).contains(name)));
     let methods = names("methods");
-    assert_eq!(methods.len(), 5 * 10 + 1, "five bases in ten variants, and jq-cma-es");
+    assert_eq!(methods.len(), 5 * 10 + 2, "five bases in ten variants, jq-cma-es and exchange-cma-es");
     for method in &methods {
         let output = bilevo(&["explain", method]);
         let text = stdout(&output);

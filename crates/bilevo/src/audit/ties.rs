@@ -55,9 +55,27 @@ pub(super) fn search(
         }
         ties.extend(viewed(follower, start)?);
     }
+    Ok(ends(ties))
+}
+
+/// The same where every answer of the follower was tried, best first: nothing is left to search for.
+///
+/// # Errors
+/// The audit has to end.
+pub(super) fn among(follower: &mut Follower<'_>, all: &[Point], tolerance: f64) -> Result<Option<(Tie, Tie)>, Ended> {
+    let limit = all.first().map_or(f64::NEG_INFINITY, |best| best.row.value + tolerance);
+    let mut ties = Vec::new();
+    for point in all.iter().take_while(|point| point.row.value <= limit) {
+        ties.extend(viewed(follower, point.clone())?);
+    }
+    Ok(ends(ties))
+}
+
+/// The best and the worst of some answers for the leader.
+fn ends(ties: Vec<Tie>) -> Option<(Tie, Tie)> {
     let best = ties.iter().cloned().reduce(|a, b| if leads(&b.view, &a.view) { b } else { a });
     let worst = ties.into_iter().reduce(|a, b| if leads(&a.view, &b.view) { b } else { a });
-    Ok(best.zip(worst))
+    best.zip(worst)
 }
 
 /// How much the follower's objective changes where the leader's changes by one.
