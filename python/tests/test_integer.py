@@ -26,7 +26,8 @@ def test_answers_are_whole_and_fixed_variables_stay() -> None:
     asked = []
     result = shops(callback=lambda so_far: asked.append(so_far.x.copy()) and None)
     assert result.x[1] == round(result.x[1]) and result.y[0] == round(result.y[0]) and result.x[2] == 1.5
-    assert all(x[1] == round(x[1]) and x[2] == 1.5 for x in asked)
+    decided = [x for x in asked if np.isfinite(x).all()]
+    assert decided and all(x[1] == round(x[1]) and x[2] == 1.5 for x in decided)
     mask = shops(integer_upper=[False, True, False], integer_lower=np.array([True]))
     assert np.array_equal(result.x, mask.x) and result.nfev_lower == mask.nfev_lower
 

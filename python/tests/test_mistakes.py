@@ -43,7 +43,7 @@ def refused(words: str, error: Any = bilevo.ProblemError, **options: Any) -> Bas
         ({"budget": "many"}, "give a whole number of evaluations"),
         ({"budget": 30.5}, "give a whole number of evaluations"),
         ({"budget": float("inf")}, "give a whole number of evaluations"),
-        ({"budget": {"leader": 3}}, "'upper' and 'lower'"),
+        ({"budget": {"leader": 3}}, "'upper', 'lower' and 'total'"),
         ({"budget": 0}, "max_upper_evals"),
         ({"settings": {"upper.populaton": 3}}, "did you mean `upper.population`"),
         ({"settings": {"upper.population": object()}}, "are settings"),
