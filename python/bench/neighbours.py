@@ -49,8 +49,8 @@ STORE = Path(__file__).with_suffix(".json")
 PACKAGES = {"scipy": "SciPy", "cma": "pycma", "pymoo": "pymoo"}
 #: What the page says of columns that come from the store.
 EARLIER = (
-    " The columns of the other solvers are from an earlier call (`--only bilevo`), when the machine had more or "
-    "less to do: compare evaluations, not seconds."
+    " The columns of the other solvers come from an earlier call (`--only bilevo`) under a different machine load: "
+    "compare evaluations, not seconds."
 )
 #: Starts of one lower search of the solver with several.
 STARTS = 5
@@ -411,29 +411,30 @@ def page(arguments: argparse.Namespace, versions: dict[str, str]) -> str:
     lines = [
         "# Beside other libraries",
         "",
-        "Who has no solver for two levels nests a solver for one: each decision of the leader is judged by a whole run "
-        "of a solver for the follower. On smooth followers that is a strong rival. This page is written by "
+        "Without a bilevel solver, you would nest two ordinary ones: each decision of the leader is judged by a complete "
+        "run of a solver for the follower. On smooth followers that is a strong competitor. This page measures how many "
+        "evaluations it takes to reach a known optimum. It is written by "
         f"`python python/bench/neighbours.py`, in an environment with {environment}.",
         "",
-        "All call the same Python functions; every call counts, those for finite differences included. A solver that ends "
-        "short of the optimum starts again elsewhere, bilevo with another seed. A run ends when F is within 1e-6 and f within 1e-4 of "
+        "All solvers call the same Python functions, and every call counts, including those for finite differences. A solver "
+        "that stops short of the optimum starts again elsewhere, bilevo with another seed. A run ends when F is within 1e-6 and f within 1e-4 of "
         "the known optimum (BASBLib: 1e-4 of each, relative above 1) and no constraint is violated by more than F may "
-        f"differ, or after {arguments.budget:,} evaluations ({arguments.small_budget:,} on BASBLib, and for nested population methods). A cell holds median evaluations and processor "
+        f"differ, or after {arguments.budget:,} evaluations ({arguments.small_budget:,} on BASBLib, and for nested population methods). Each cell shows the median evaluations and processor "
         "seconds of the solved runs, and how many were solved if not all."
         + (EARLIER if arguments.only == OURS else ""),
         "",
         "## Smooth followers",
         "",
-        f"COBYQA at the upper level, L-BFGS-B started from the last answer at the lower one; {arguments.runs} runs each, "
+        f"COBYQA for the leader, L-BFGS-B for the follower, started from its last answer; {arguments.runs} runs each, "
         "2+3 variables:",
         "",
         *table(SMOOTH, [OURS, WARM], arguments),
         "",
         "## All",
         "",
-        "SLSQP takes the place of L-BFGS-B where the follower has constraints; SciPy's differential evolution and pycma "
-        f"pay {PENALTY:,.0f} for each unit of violation. `bilevo` and COBYQA with {arguments.runs} runs, the others, "
-        f"which take far longer, with {arguments.slow_runs}:",
+        "SLSQP replaces L-BFGS-B if the follower has constraints; SciPy's differential evolution and pycma pay a penalty of "
+        f"{PENALTY:,.0f} per unit of violation. `bilevo` and COBYQA have {arguments.runs} runs each; the others, which take "
+        f"far longer, have {arguments.slow_runs}:",
         "",
         *table(CHOSEN, [OURS, *NESTED], arguments),
         "",

@@ -1,5 +1,6 @@
-//! `cargo xtask generate`: pages of the guide that are made from the code.
+//! `cargo xtask generate`: the page of settings, made from the code, and the index `llms.txt`, made from the guide.
 
+use crate::guide;
 use crate::shell::{cargo, succeed};
 use std::fs;
 
@@ -16,17 +17,23 @@ pub(crate) fn run(args: &[&str]) -> Result<bool, String> {
     let mut current = true;
     for (page, example) in PAGES {
         let args = ["run", "--quiet", "--locked", "--package", "bilevo-core", "--example", example];
-        let made = succeed(&mut cargo(&args))?.stdout;
-        let path = crate::root().join(page);
-        if fs::read_to_string(&path).is_ok_and(|text| text == made) {
-            println!("{page} is up to date");
-        } else if check {
-            println!("{page} is out of date\nhint: cargo xtask generate");
-            current = false;
-        } else {
-            fs::write(&path, made).map_err(|e| format!("{page}: {e}"))?;
-            println!("{page} written");
-        }
+        current &= keep(page, succeed(&mut cargo(&args))?.stdout, check)?;
     }
+    current &= keep(guide::INDEX, guide::index()?, check)?;
     Ok(current)
+}
+
+/// Writes a file if it has changed, or with `check` only says so. False if it is out of date.
+fn keep(file: &str, made: String, check: bool) -> Result<bool, String> {
+    let path = crate::root().join(file);
+    if fs::read_to_string(&path).is_ok_and(|text| text == made) {
+        println!("{file} is up to date");
+    } else if check {
+        println!("{file} is out of date\nhint: cargo xtask generate");
+        return Ok(false);
+    } else {
+        fs::write(&path, made).map_err(|e| format!("{file}: {e}"))?;
+        println!("{file} written");
+    }
+    Ok(true)
 }

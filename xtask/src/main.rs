@@ -13,6 +13,7 @@ mod commands;
 mod deny;
 mod fuzz;
 mod generate;
+mod guide;
 mod links;
 mod markdown;
 mod mutants;
@@ -34,7 +35,8 @@ cargo xtask bench [SECTION]... [--json]
 cargo xtask bench --list              the names of the sections
 cargo xtask wheel                     the Python package: a wheel, and an sdist that builds offline
 cargo xtask package                   proves that crates, wheel, sdist and guide can be published
-cargo xtask generate [--check]        the pages of the guide that are made from the code
+cargo xtask generate [--check]        what is made from other sources: the page of settings, llms.txt
+cargo xtask guide                     the whole guide as one Markdown file, dist/guide.md
 cargo xtask tables [WORD]...          the tables of the guide's page on the default method, measured again
                                       (minutes), or only those whose command has such a word
 cargo xtask calibrate [ARGUMENT]...   what the words of a result are worth, on planted problems (minutes)
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         ["wheel"] => archives::wheel(),
         ["package"] => archives::package(),
         ["generate", rest @ ..] => generate::run(rest),
+        ["guide"] => guide::write(),
         ["calibrate", rest @ ..] => calibrate::run(rest),
         ["tables", rest @ ..] => tables::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),

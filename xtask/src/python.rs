@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 /// What the package itself needs, and what its types and examples are checked with.
 const BARE: [&str; 3] = ["numpy", "mypy", "pytest"];
 /// Everything else that its tests use. All of it comes from pip, so that nobody tests less than others.
-const MORE: [&str; 10] = [
+const MORE: [&str; 11] = [
     "maturin>=1.9,<2",
     "cloudpickle",
     "distributed",
@@ -21,6 +21,7 @@ const MORE: [&str; 10] = [
     "scipy",
     "tqdm",
     "scikit-learn",
+    "jsonschema",
 ];
 /// An MPI for machines that have none.
 const MPI: &str = "mpich";
