@@ -49,3 +49,19 @@ def test_what_cannot_be_proven_is_said() -> None:
         bilevo.prove("smd1", claim=1.0)
     with pytest.raises(bilevo.ProblemError, match="belong together"):
         bilevo.prove("basblib/mb_2007_19", x=[0.1])
+
+
+@pytest.mark.parametrize(
+    ("name", "stated", "x", "y"),
+    [
+        ("dempe1992b", 31.25, [0], [0]),
+        ("ludebsinha2016c", 1.12, [0.8], [1]),
+        ("outrata1990ex2d", 0.92, [2.856343046329741], [3.8807455718231383, 3.04015725888165]),
+    ],
+)
+def test_corrected_optima_are_proven(name: str, stated: float, x: list[float], y: list[float]) -> None:
+    path = pathlib.Path(__file__).parents[2] / "examples" / "best-known" / f"{name}.toml"
+    proof = bilevo.prove(path, x, y, eps=1e-3)
+    assert proof.fun < stated - 0.05
+    assert proof.follower is not None and proof.follower["verdict"] == "proven"
+    assert proof.leader is not None and proof.leader["verdict"] == "proven"
