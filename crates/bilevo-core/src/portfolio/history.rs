@@ -32,8 +32,10 @@ pub(super) enum Kind {
     LeanOn,
     /// The exact end of that, by the value function.
     Exact,
-    /// Along the border between two answers.
+    /// Along the border between answers.
     Border,
+    /// No search: a decision that another search came across, looked at again after a correction.
+    Second,
 }
 
 /// One search.
@@ -44,6 +46,10 @@ pub(super) struct Entry {
     pub(super) restart: u64,
     pub(super) end: End,
     pub(super) claim: Option<Claim>,
+    /// Answers that the follower was not to prefer, for exact ends and borders.
+    pub(super) rivals: Vec<Vec<f64>>,
+    /// The next-best decisions that it saw, away from the claim.
+    pub(super) seconds: Vec<Claim>,
     /// The latest verdict on the claim.
     pub(super) verdict: Option<Verdict>,
     /// Verdicts, and how many of them found another answer.
@@ -164,6 +170,13 @@ impl History {
         let found_it = self.elite_at().is_some_and(|at| self.entries[at].restart == restart);
         let away = last.is_some_and(|e| e.kind != Kind::LeanHere);
         found_it || away && claim.is_some_and(|claim| self.scales.agree(claim, elite))
+    }
+
+    /// What f usually changes by along the variables of an answer; none before the first verdict.
+    pub(super) fn follower_range(&self) -> Option<f64> {
+        let mut ranges: Vec<f64> = self.entries.iter().filter_map(|e| e.verdict.as_ref()?.range).collect();
+        ranges.sort_by(f64::total_cmp);
+        ranges.get(ranges.len() / 2).copied()
     }
 
     /// Answers to which the follower was seen to move, or that are minima elsewhere: what a verdict tries.

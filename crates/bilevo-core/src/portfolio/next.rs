@@ -2,24 +2,32 @@
 //!
 //! 1. A claim gets a verdict.
 //! 2. A restart is brought to its end: a population is finished by a descent; where the verdict found
-//!    another answer, the border between the two is searched if the claim would have paid, else a descent
-//!    goes on from the true answer.
+//!    another answer, the border between the two is searched if the claim would have paid, and again
+//!    with every further answer that a verdict finds there; then a descent goes on from the true answer,
+//!    and the next-best decisions that the restart saw are looked at.
 //! 3. The run ends when restarts agree: three that are feasible and uncorrected, one of them wide. Before
 //!    that, a descent from near the ends of the box, a wide look at the elite's other answers, and
 //!    leaning descents. An infeasible elite needs twice the agreement.
 //! 4. Otherwise it restarts: descents as long as they end at the same value, then in turn populations and
 //!    descents. After each restart that decided nothing a leaning descent.
 
+use super::archive::distance;
 use super::claim::Claim;
 use super::config::{Effort, PortfolioConfig};
 use super::history::{Entry, History, Kind};
 use super::search::End;
-use super::verify::Depth;
+use super::verify::{DIFFERENT, Depth, Verdict};
 
 /// Descents before the first population, as long as they end at the same value.
 const FIRST_DESCENTS: usize = 2;
-/// Searches along borders that may fail, and twice as many more for each that does not.
+/// Restarts with searches along borders that may fail, and twice as many more for each that does not.
 const BORDERS: usize = 3;
+/// Rounds of such a search, or of an exact end, each with the rivals that the verdicts found so far.
+const ROUNDS: usize = 6;
+/// Rivals at most, the latest.
+const RIVALS: usize = 6;
+/// Next-best decisions of a restart that are looked at.
+const SECONDS: usize = 2;
 /// Size of a descent that goes on with another answer.
 const ANEW: f64 = 0.25;
 /// Size of a descent that goes on from where another stopped, and how many do in one restart.
@@ -27,8 +35,9 @@ const GO_ON: f64 = 0.1;
 const FINISHES: usize = 3;
 /// Leaning descents that must follow the elite if one of them found it.
 const LEANS_AFTER_WIN: usize = 6;
-/// Weights of leaning descents: the first from far away, and the usual one.
-const WEIGHTS: (f64, f64) = (1.0, 0.1);
+/// Weights of leaning descents, one after the other: from where the leader would like to be to where the
+/// follower hardly leans. Halved each time, so that the answer stays where the leader wants it.
+const WEIGHTS: [f64; 8] = [12.8, 6.4, 3.2, 1.6, 0.8, 0.4, 0.2, 0.1];
 
 /// What comes next.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,10 +50,12 @@ pub(super) enum Next {
     Finish(Claim, f64),
     /// A leaning descent from a claim, or from anywhere, under a weight.
     Lean { kind: Kind, from: Option<Claim>, weight: f64 },
-    /// The exact end of a leaning descent.
-    Exact(Claim),
-    /// The best decision to which the follower gives the first answer rather than the second.
-    Border { hoped: Claim, given: Claim },
+    /// The exact end of a leaning descent, with answers that the follower must not prefer.
+    Exact(Claim, Vec<Vec<f64>>),
+    /// The best decision to which the follower gives the hoped for answer rather than its rivals.
+    Border(Claim, Vec<Vec<f64>>),
+    /// Another look at a decision that a search came across.
+    Second(Claim),
     /// A verdict on the claim of an entry.
     Verify(usize, Depth),
     /// Restarts agree.
@@ -75,15 +86,17 @@ fn verdict(history: &History, last: &Entry) -> Option<Next> {
     let feasible = |c: &Claim| history.scales.is_feasible(c);
     let hopeless = !feasible(claim) && history.elite().is_some_and(feasible);
     let former = history.of_restart(last.restart).rev().skip(1).find_map(|e| e.verified().or(e.claim.as_ref()));
-    let worse = last.kind == Kind::Finish && former.is_some_and(|former| history.scales.promises(former, claim));
+    // What is worse close by is what the former owed to an answer that was not exact.
+    let lost = |former: &Claim| former.distance(claim) > DIFFERENT && history.scales.promises(former, claim);
+    let worse = last.kind == Kind::Finish && former.is_some_and(lost);
     let deserved = match last.kind {
         _ if hopeless || worse => false,
         Kind::Population | Kind::Sample | Kind::LeanHere | Kind::LeanAway | Kind::LeanOn => false,
-        Kind::Exact | Kind::Border => history.promises(claim),
+        Kind::Exact | Kind::Border | Kind::Second => history.promises(claim),
         Kind::Descent | Kind::NearEnds | Kind::Finish => match last.end {
             End::Converged => true,
             End::Arrived => false,
-            End::Spent => claim.settled && goes_on(history).is_none(),
+            End::Spent => goes_on(history).is_none() && (claim.settled || history.promises(claim)),
             End::Lost => claim.settled && history.elite().is_some() && history.promises(claim),
         },
     };
@@ -125,36 +138,107 @@ fn follow_up(history: &History, config: &PortfolioConfig) -> Option<Next> {
             let Entry { end, claim, verdict, .. } = restart[population];
             return match end {
                 End::Arrived => None,
-                End::Converged => Some(Next::Resume),
+                End::Converged if claim.as_ref().is_some_and(|claim| history.promises(claim)) => Some(Next::Resume),
                 _ if claim.is_some() && verdict.is_none() => Some(Next::Verify(at, Depth::Full)),
                 _ => None,
             };
         }
         _ => {}
     }
-    let at = restart.iter().rposition(|e| e.verdict.is_some()).filter(|&at| restart[at].is_corrected())?;
-    let verdict = restart[at].verdict.as_ref()?;
-    // What a changed problem claimed is not worth more of the kind.
-    if matches!(restart[at].kind, Kind::Exact | Kind::Border) {
+    if let Some(next) = another_round(history, &restart) {
+        return Some(next);
+    }
+    if let Some(claim) = tied(history, last).filter(|_| config.ties > 0 && last.kind != Kind::Exact) {
+        return Some(lean_from(claim));
+    }
+    let of_changed = |e: &Entry| matches!(e.kind, Kind::Exact | Kind::Border);
+    let at = restart.iter().rposition(|e| e.verdict.is_some() && !of_changed(e))?;
+    let verdict = restart[at].verdict.as_ref().filter(|_| restart[at].is_corrected());
+    if let Some(verdict) = verdict {
+        let since = |kind: Kind| restart[at..].iter().any(|e| e.kind == kind);
+        let had = restart.iter().any(|e| e.kind == Kind::Border);
+        let hoped = verdict.hoped.as_ref().filter(|_| config.borders.is_on() && !had && borders_may_pay(history));
+        if let Some(hoped) = hoped.filter(|h| history.promises(h) && history.scales.is_feasible(h)) {
+            return Some(Next::Border(hoped.clone(), with_rival(rivals(history), &verdict.claim.y)));
+        }
+        if verdict.claim.settled && !since(Kind::Finish) && restart[at].kind != Kind::Second {
+            return Some(Next::Finish(verdict.claim.clone(), ANEW));
+        }
+    }
+    second(history, &restart)
+}
+
+/// The decision of an entry, as good as the elite, if the follower is indifferent there and the leader is not.
+fn tied<'a>(history: &History, entry: &'a Entry) -> Option<&'a Claim> {
+    let (elite, verdict) = (history.elite()?, entry.verdict.as_ref()?);
+    let Verdict { claim, others, .. } = verdict;
+    let matters = |other: &Claim| (other.value() - claim.value()).abs() > history.scales.tolerance(claim.value());
+    let counts = history.scales.agree(claim, elite) && verdict.hoped.is_none();
+    (verdict.tied && counts && others.iter().any(matters)).then_some(claim)
+}
+
+/// A leaning descent from a decision that the leader may only hope to improve.
+fn lean_from(claim: &Claim) -> Next {
+    Next::Lean { kind: Kind::LeanHere, from: Some(claim.clone()), weight: WEIGHTS[WEIGHTS.len() - 1] }
+}
+
+/// An exact end or a border whose answer a verdict replaced, once more with that answer among the rivals.
+fn another_round(history: &History, restart: &[&Entry]) -> Option<Next> {
+    let last = restart.last().filter(|e| matches!(e.kind, Kind::Exact | Kind::Border))?;
+    let verdict = last.verdict.as_ref()?;
+    let hoped = verdict.hoped.as_ref().filter(|h| history.promises(h))?;
+    if restart.iter().filter(|e| e.kind == last.kind).count() >= ROUNDS {
         return None;
     }
-    let since = |kind: Kind| restart[at..].iter().any(|e| e.kind == kind);
-    let had = restart.iter().any(|e| e.kind == Kind::Border);
-    let hoped = verdict.hoped.as_ref().filter(|_| config.borders.is_on() && !had && borders_may_pay(history));
-    if let Some(hoped) = hoped.filter(|h| history.promises(h) && history.scales.is_feasible(h)) {
-        return Some(Next::Border { hoped: hoped.clone(), given: verdict.claim.clone() });
+    let rivals = with_rival(last.rivals.clone(), &verdict.claim.y);
+    Some(if last.kind == Kind::Exact {
+        Next::Exact(hoped.clone(), rivals)
+    } else {
+        Next::Border(hoped.clone(), rivals)
+    })
+}
+
+/// Rivals with another one, which takes the place of those close to it.
+fn with_rival(mut rivals: Vec<Vec<f64>>, y: &[f64]) -> Vec<Vec<f64>> {
+    rivals.retain(|rival| distance(rival, y) > DIFFERENT);
+    rivals.push(y.to_vec());
+    let old = rivals.len().saturating_sub(RIVALS);
+    rivals.split_off(old)
+}
+
+/// Rivals of all such searches so far: whatever x is, the follower may answer with any of them.
+fn rivals(history: &History) -> Vec<Vec<f64>> {
+    let changed = history.entries.iter().filter(|e| matches!(e.kind, Kind::Exact | Kind::Border));
+    let given = |e: &Entry| e.verdict.as_ref().filter(|v| v.hoped.is_some()).map(|v| v.claim.y.clone());
+    let all = changed.flat_map(|e| e.rivals.iter().cloned().chain(given(e)));
+    all.fold(Vec::new(), |rivals, y| with_rival(rivals, &y))
+}
+
+/// After a correction, the next-best decisions that the restart saw: under the answer that is now known
+/// one of them may be better than what is left of the claim.
+fn second(history: &History, restart: &[&Entry]) -> Option<Next> {
+    let looked = restart.iter().filter(|e| e.kind == Kind::Second).count();
+    let won = |e: &Entry| history.elite().is_some_and(|elite| history.is_border_of(e, elite));
+    if restart.iter().any(|e| won(e)) || looked >= SECONDS || !restart.iter().any(|e| e.is_corrected()) {
+        return None;
     }
-    let moves_on = verdict.claim.settled && !since(Kind::Finish);
-    moves_on.then(|| Next::Finish(verdict.claim.clone(), ANEW))
+    let seen = |x: &[f64]| {
+        let verified = history.entries.iter().filter_map(Entry::verified);
+        verified.map(|c| &c.x).any(|other| distance(other, x) <= DIFFERENT)
+    };
+    let seconds = restart.iter().flat_map(|e| &e.seconds).filter(|c| history.promises(c) && !seen(&c.x));
+    seconds.min_by(|a, b| history.scales.compare(a, b)).map(|claim| Next::Second(claim.clone()))
 }
 
 /// Whether searches along borders have not failed too often: where the follower has many minima, a third
 /// one is better than both.
 fn borders_may_pay(history: &History) -> bool {
-    let borders = history.entries.iter().filter(|e| e.kind == Kind::Border);
-    let led = |e: &Entry| history.elite().is_some_and(|elite| history.is_border_of(e, elite));
-    let (won, failed): (Vec<&Entry>, _) = borders.partition(|e| led(e));
-    failed.len() < BORDERS + 2 * won.len()
+    let Some(elite) = history.elite() else { return true };
+    let is = |e: &Entry| e.kind == Kind::Border;
+    let mut tried: Vec<u64> = history.entries.iter().filter(|e| is(e)).map(|e| e.restart).collect();
+    tried.dedup();
+    let won = tried.iter().filter(|r| history.of_restart(**r).any(|e| history.is_border_of(e, elite))).count();
+    tried.len() - won < BORDERS + 2 * won
 }
 
 /// A population that ended is finished by a descent, and verified if that came to nothing.
@@ -170,23 +254,31 @@ fn after_population(restart: &[&Entry], last: &Entry) -> Option<Next> {
 fn after_leaning(history: &History, restart: &[&Entry]) -> Option<Next> {
     let last = restart.last()?;
     let claim = last.claim.as_ref().filter(|claim| history.promises(claim))?;
-    let first = restart.first()?;
-    if last.kind == Kind::LeanAway && is_from_sample(history, first.restart) {
-        return Some(Next::Lean { kind: Kind::LeanOn, from: Some(claim.clone()), weight: WEIGHTS.1 });
+    let made = restart.len() - 1;
+    let ladder = ladder(history, restart.first()?);
+    if let Some(weight) = ladder.get(made + 1) {
+        return Some(Next::Lean { kind: Kind::LeanOn, from: Some(claim.clone()), weight: *weight });
     }
     // The gain grows with the weight where nothing is tied: what would be left of it without one?
-    let before = first.claim.as_ref().filter(|_| last.kind == Kind::LeanOn);
+    let before = (made > 0).then(|| restart[restart.len() - 2].claim.as_ref()).flatten();
+    let share = 1.0 / (ladder[made.saturating_sub(1)] / ladder[made] - 1.0);
     let vanishes = history.elite().zip(before).is_some_and(|(elite, before)| {
         let (gain, former) = (elite.value() - claim.value(), elite.value() - before.value());
-        gain - (former - gain) / 9.0 <= history.scales.tolerance(elite.value())
+        gain - (former - gain) * share <= history.scales.tolerance(elite.value())
     });
-    (!vanishes).then(|| Next::Exact(claim.clone()))
+    (!vanishes).then(|| Next::Exact(claim.clone(), rivals(history)))
 }
 
-/// Whether a restart is the first leaning one from elsewhere since the sample: it starts at its best.
-fn is_from_sample(history: &History, restart: u64) -> bool {
-    let first = history.entries.iter().find(|e| e.kind == Kind::LeanAway);
-    first.is_some_and(|e| e.restart == restart)
+/// The weights of a leaning restart. From the elite only the last one; from elsewhere the first time all,
+/// then fewer, so that not all of them end where the leader alone would.
+fn ladder(history: &History, first: &Entry) -> &'static [f64] {
+    let before = history.entries.iter().filter(|e| e.kind == Kind::LeanAway && e.restart < first.restart).count();
+    weights(if first.kind == Kind::LeanHere { WEIGHTS.len() } else { before })
+}
+
+/// The weights of a leaning restart from elsewhere after some others.
+fn weights(before: usize) -> &'static [f64] {
+    &WEIGHTS[(3 * before).min(WEIGHTS.len() - 1)..]
 }
 
 /// Restarts that agree, and wide ones among them, that end a run.
@@ -224,10 +316,14 @@ fn closing(history: &History, config: &PortfolioConfig) -> Next {
     if !history.entries.iter().any(looked) {
         return Next::Verify(at, Depth::Wide);
     }
+    let leant = history.entries[at..].iter().any(|e| e.kind == Kind::LeanHere);
+    if let Some(claim) = tied(history, entry).filter(|_| config.ties > 0 && !leant) {
+        return lean_from(claim);
+    }
     let tried = history.entries[at..].iter().filter(|e| e.kind == Kind::Border).count();
     let mut hopes = verdict.others.iter().filter(|c| history.promises(c) && history.scales.is_feasible(c));
     if let Some(hoped) = hopes.nth(tried).filter(|_| config.borders.is_on() && borders_may_pay(history)) {
-        return Next::Border { hoped: hoped.clone(), given: verdict.claim.clone() };
+        return Next::Border(hoped.clone(), with_rival(rivals(history), &verdict.claim.y));
     }
     if leans_since(history) < config.ties { lean(history) } else { Next::End }
 }
@@ -253,16 +349,17 @@ fn lean_is_due(history: &History) -> bool {
 
 /// From the elite first, then from the best of a sample of the box, then from anywhere.
 fn lean(history: &History) -> Next {
-    if leans_since(history) == 0 && history.elite().is_some() {
-        return Next::Lean { kind: Kind::LeanHere, from: history.elite().cloned(), weight: WEIGHTS.1 };
+    if let Some(elite) = history.elite().filter(|_| leans_since(history) == 0) {
+        return lean_from(elite);
     }
-    let is = |kind: Kind| move |e: &&Entry| e.kind == kind;
-    match history.entries.iter().find(is(Kind::Sample)) {
+    let of = |kind: Kind| history.entries.iter().filter(move |e| e.kind == kind);
+    let before = of(Kind::LeanAway).count();
+    match of(Kind::Sample).next() {
         None => Next::Restart(Kind::Sample),
-        Some(sample) if !history.entries.iter().any(|e| e.kind == Kind::LeanAway) => {
-            Next::Lean { kind: Kind::LeanAway, from: sample.claim.clone(), weight: WEIGHTS.0 }
+        Some(sample) => {
+            let from = sample.claim.clone().filter(|_| before == 0);
+            Next::Lean { kind: Kind::LeanAway, from, weight: weights(before)[0] }
         }
-        Some(_) => Next::Lean { kind: Kind::LeanAway, from: None, weight: WEIGHTS.1 },
     }
 }
 

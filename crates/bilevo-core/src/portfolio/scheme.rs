@@ -1,19 +1,21 @@
 //! The method as a citizen of the engine: hands out what the present search wants, and begins the next.
 
-use super::archive::Archive;
+use super::archive::{Archive, distance};
 use super::claim::{Claim, Scales};
+use super::config::Switch;
 use super::history::{ARRIVED, Entry, History, Kind};
 use super::next::{Next, is_agreed, next};
-use super::search::changed::{Change, Changed, with_true_rows};
+use super::search::changed::{Change, Changed, Rivals, with_true_rows};
 use super::search::descent::{self, Descent};
 use super::search::population::{self, Population};
 use super::search::sample::Sample;
 use super::search::{End, Ground, Rows, Search, Shape, Wanted};
-use super::verify::Verify;
+use super::verify::{DIFFERENT, Look, Verify};
 use crate::batch::{Answers, Batch};
 use crate::candidate::Solved;
 use crate::config::Config;
 use crate::engine::{Outlook, Readings, RunView, Scheme, SchemeFacts, SchemeSetup};
+use crate::position::PositionKind;
 use crate::problem::{Level, ProblemSpec};
 use crate::record::{LowerSearches, ModelSummary, StopReason, Verification};
 use crate::rng::{Purpose, Streams};
@@ -25,8 +27,11 @@ const DESCENT_DIM: (usize, usize) = (5, 40);
 /// Distance of a start from the lower ends of the leader's box, as a share of it, and the size of the
 /// first steps relative to that distance.
 const NEAR_END: (f64, f64, f64) = (1e-3, 3e-2, 5.0);
-/// Steps below this share of the weight end a leaning descent.
+/// Steps below this share of the weight end a leaning descent; larger weights count as this one.
 const COARSE: f64 = 0.03;
+const MODERATE: f64 = 0.3;
+/// Next-best decisions of a search that the history keeps.
+const SECONDS: usize = 3;
 /// Size of the first steps of an exact end, and along a border.
 const EXACT: f64 = 0.5;
 const BORDER: f64 = 0.25;
@@ -39,7 +44,10 @@ enum Present {
     Descent(Box<Descent>, Kind),
     Population(Box<Population>),
     Sample(Box<Sample>),
-    Changed(Box<Changed>, Kind),
+    /// With the rivals of its answer.
+    Changed(Box<Changed>, Kind, Vec<Vec<f64>>),
+    /// A decision that another search came across.
+    Second(Claim),
     /// The verdict on the claim of an entry.
     Verify(Box<Verify>, usize),
     Ended,
@@ -48,11 +56,11 @@ enum Present {
 impl Present {
     fn search(&mut self) -> Option<&mut dyn Search> {
         match self {
-            Present::Choice | Present::Ended => None,
+            Present::Choice | Present::Second(_) | Present::Ended => None,
             Present::Descent(search, _) => Some(&mut **search),
             Present::Population(search) => Some(&mut **search),
             Present::Sample(search) => Some(&mut **search),
-            Present::Changed(search, _) => Some(&mut **search),
+            Present::Changed(search, ..) => Some(&mut **search),
             Present::Verify(search, _) => Some(&mut **search),
         }
     }
@@ -71,8 +79,9 @@ pub struct Portfolio {
     /// The latest population: it may go on.
     population: Option<Box<Population>>,
     wanted: Wanted,
-    /// Evaluations of the present search.
+    /// Evaluations of the present search, and upper ones before it.
     spent: u64,
+    since: usize,
 }
 
 impl Portfolio {
@@ -81,10 +90,15 @@ impl Portfolio {
     /// The method at its start.
     pub fn new(setup: SchemeSetup<'_>) -> Self {
         let SchemeSetup { spec, config, sizes, .. } = setup;
+        let mut config = config.clone();
+        if config.position.kind == PositionKind::Pessimistic {
+            // Nobody hopes for the better of two answers.
+            (config.portfolio.ties, config.portfolio.borders) = (0, Switch::Off);
+        }
         let shape = Shape::of(spec);
         let archive = shape.archive();
         Portfolio {
-            config: config.clone(),
+            config,
             spec: spec.clone(),
             shape,
             size: sizes.population,
@@ -94,6 +108,7 @@ impl Portfolio {
             population: None,
             wanted: Wanted::new(shape.dim()),
             spent: 0,
+            since: 0,
         }
     }
 
@@ -115,6 +130,8 @@ impl Portfolio {
                 if !self.wanted.is_empty() {
                     return;
                 }
+            }
+            if !matches!(self.present, Present::Choice | Present::Ended) {
                 self.conclude(run.spec);
             }
             if matches!(self.present, Present::Ended) {
@@ -140,6 +157,7 @@ impl Portfolio {
         self.history.scales = Scales::new(spec, &self.archive);
         let spent = std::mem::take(&mut self.spent);
         let restart = self.history.restart();
+        let mut rivals = Vec::new();
         let (kind, end, claim) = match std::mem::replace(&mut self.present, Present::Choice) {
             Present::Verify(verify, at) => {
                 let entry = &mut self.history.entries[at];
@@ -158,7 +176,9 @@ impl Portfolio {
                 ended
             }
             Present::Sample(search) => (Kind::Sample, search.end(), search.claim()),
-            Present::Changed(search, kind) => {
+            Present::Second(claim) => (Kind::Second, Some(End::Converged), Some(claim)),
+            Present::Changed(search, kind, of) => {
+                rivals = of;
                 (kind, search.end(), search.claim().and_then(|claim| with_true_rows(claim, &self.archive)))
             }
             Present::Choice | Present::Ended => return,
@@ -169,7 +189,9 @@ impl Portfolio {
             kind,
             restart: restart + u64::from(begins),
             end: end.unwrap_or(End::Spent),
+            seconds: claim.as_ref().map_or_else(Vec::new, |claim| self.seconds(claim)),
             claim,
+            rivals,
             verdict: None,
             looks: 0,
             corrections: 0,
@@ -177,9 +199,32 @@ impl Portfolio {
         });
     }
 
+    /// The best decisions that the present search saw, away from its claim and from each other.
+    fn seconds(&self, claim: &Claim) -> Vec<Claim> {
+        let Archive { upper, lower } = &self.archive;
+        let sound = (self.since..upper.len()).filter_map(|i| Some((i, upper.row(i)?)));
+        let violation = |row: &[f64]| self.history.scales.upper_violation(row);
+        let mut all: Vec<(usize, &[f64])> = sound.filter(|(_, row)| violation(row) <= 0.0).collect();
+        all.sort_by(|a, b| a.1[0].total_cmp(&b.1[0]));
+        let mut seconds: Vec<Claim> = Vec::new();
+        for (i, above) in all {
+            let (x, y) = upper.point(i).split_at(self.shape.upper[0]);
+            let new = seconds.iter().chain([claim]).all(|c| distance(&c.x, x) > DIFFERENT);
+            if seconds.len() == SECONDS || !new {
+                continue;
+            }
+            if let Some(below) = lower.find(upper.point(i)).and_then(|i| lower.row(i)) {
+                let (upper, lower) = (above.to_vec(), below.to_vec());
+                seconds.push(Claim { x: x.to_vec(), y: y.to_vec(), upper, lower, settled: false });
+            }
+        }
+        seconds
+    }
+
     /// Begins what comes next.
     fn begin(&mut self, next: Next, spec: &ProblemSpec, streams: Streams) {
         let number = self.history.entries.len() as u64;
+        self.since = self.archive.upper.len();
         self.present = match next {
             Next::Restart(kind @ (Kind::Descent | Kind::NearEnds)) => {
                 let mut stream = streams.open(Purpose::Start, 0, 1 + number);
@@ -223,8 +268,10 @@ impl Portfolio {
                 match entry.verified().or(entry.claim.as_ref()) {
                     Some(claim) => {
                         let known = self.history.answers();
-                        let verify = Verify::new(self.shape, claim.clone(), known, depth, number + entry.looks);
-                        Present::Verify(Box::new(verify), at)
+                        let range = self.history.follower_range();
+                        let decided = self.config.position.kind != PositionKind::Any;
+                        let look = Look { depth, number: number + entry.looks, range, decided };
+                        Present::Verify(Box::new(Verify::new(self.shape, claim.clone(), known, look)), at)
                     }
                     None => Present::Ended,
                 }
@@ -236,18 +283,20 @@ impl Portfolio {
                 let mut stream = streams.open(Purpose::Start, 0, 1 + number);
                 let anywhere = || (0..self.shape.dim()).map(|_| stream.uniform()).collect();
                 let point = from.as_ref().map_or_else(anywhere, Claim::point);
-                let size = if kind == Kind::LeanOn { 2.0 * weight } else { 1.0 };
+                let size = if kind == Kind::LeanOn { (2.0 * weight).min(1.0) } else { 1.0 };
                 let change = Change::Lean(weight, self.history.scales.clone());
-                self.changed(change, kind, point, (size, COARSE * weight))
+                self.changed(change, kind, point, (size, COARSE * weight.min(MODERATE)))
             }
-            Next::Exact(claim) => {
+            Next::Exact(claim, answers) => {
                 let point = [claim.point(), claim.y].concat();
-                self.changed(Change::Exact, Kind::Exact, point, (EXACT, 0.0))
+                let change = Change::Exact(Rivals { answers, scales: self.history.scales.clone() });
+                self.changed(change, Kind::Exact, point, (EXACT, 0.0))
             }
-            Next::Border { hoped, given } => {
-                let point = [hoped.point(), given.y].concat();
-                self.changed(Change::Border, Kind::Border, point, (BORDER, 0.0))
+            Next::Border(claim, answers) => {
+                let change = Change::Border(Rivals { answers, scales: self.history.scales.clone() });
+                self.changed(change, Kind::Border, claim.point(), (BORDER, 0.0))
             }
+            Next::Second(claim) => Present::Second(claim),
             Next::Restart(_) | Next::End => Present::Ended,
         };
     }
@@ -257,7 +306,11 @@ impl Portfolio {
         let budget = self.budget_for(point.len()) / if kind == Kind::Border { 2 } else { 1 };
         let start = descent::Start { budget, point, size, coarse, known: None };
         let informed = kind == Kind::LeanOn;
-        Present::Changed(Box::new(Changed::new(self.shape, &self.archive, change, start, informed)), kind)
+        let rivals = match &change {
+            Change::Lean(..) => Vec::new(),
+            Change::Exact(rivals) | Change::Border(rivals) => rivals.answers.clone(),
+        };
+        Present::Changed(Box::new(Changed::new(self.shape, &self.archive, change, start, informed)), kind, rivals)
     }
 
     /// Evaluations of a descent: where there are more variables, it takes more for each of them.

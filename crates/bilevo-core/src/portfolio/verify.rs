@@ -21,7 +21,7 @@ use super::follower::{Effort, Follower, Knowledge};
 use super::merit::Merit;
 use super::search::{End, Ground, Rows, Search, Shape, Wanted};
 use crate::problem::Level;
-use crate::rng::Purpose;
+use crate::rng::{Purpose, Stream};
 use scan::Scan;
 use serde::{Deserialize, Serialize};
 
@@ -29,8 +29,9 @@ use serde::{Deserialize, Serialize};
 const SAMPLE: (usize, usize) = (10, 10);
 /// Answers closer than this along every variable are one.
 pub(super) const DIFFERENT: f64 = 0.05;
-/// By how much of f's scale an answer must be better to be the true one: in the same place, elsewhere.
-const BETTER: (f64, f64) = (1e-12, 1e-5);
+/// By how much of f's scale an answer must be better to be the true one: in the same place, elsewhere, and
+/// elsewhere where the problem says which of several answers counts, so that f decides.
+const BETTER: (f64, f64, f64) = (1e-12, 1e-5, 1e-10);
 /// Difference of f, as a share of its range along the variables, within which another minimum may be the
 /// deeper one.
 const CLOSE: f64 = 0.02;
@@ -74,6 +75,8 @@ pub(super) struct Verdict {
     pub(super) others: Vec<Claim>,
     /// Whether another answer is as good for the follower.
     pub(super) tied: bool,
+    /// What f changes by along the variables; none if that was not looked at.
+    pub(super) range: Option<f64>,
     pub(super) depth: Depth,
 }
 
@@ -86,13 +89,24 @@ enum Stage {
     Ended(Verdict),
 }
 
+/// How a verdict is made.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Look {
+    pub(super) depth: Depth,
+    /// For the random stream.
+    pub(super) number: u64,
+    /// What f usually changes by along the variables, if that is known: where the follower is indifferent
+    /// it changes by nothing.
+    pub(super) range: Option<f64>,
+    /// Whether the problem says which of equally good answers counts.
+    pub(super) decided: bool,
+}
+
 /// The making of a verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Verify {
     claim: Claim,
-    depth: Depth,
-    /// For the random stream.
-    number: u64,
+    look: Look,
     known: Vec<Vec<f64>>,
     stage: Stage,
     wanted: Vec<Vec<f64>>,
@@ -105,18 +119,18 @@ pub(super) struct Verify {
     best: Answer,
     settled: bool,
     scale: f64,
+    range: Option<f64>,
 }
 
 impl Verify {
     /// A look at `claim` with the help of answers `known` from elsewhere.
-    pub(super) fn new(shape: Shape, claim: Claim, known: Vec<Vec<f64>>, depth: Depth, number: u64) -> Self {
+    pub(super) fn new(shape: Shape, claim: Claim, known: Vec<Vec<f64>>, look: Look) -> Self {
         let n = shape.lower[0];
         let merit = Merit::new(shape.lower[1], shape.lower[2]);
         Verify {
             best: Answer { y: claim.y.clone(), row: claim.lower.clone() },
             claim,
-            depth,
-            number,
+            look,
             known,
             stage: Stage::Probe,
             wanted: Vec::new(),
@@ -126,6 +140,7 @@ impl Verify {
             exact: Vec::new(),
             settled: false,
             scale: f64::NAN,
+            range: None,
         }
     }
 
@@ -162,19 +177,28 @@ impl Verify {
 
     fn open(&mut self, ground: &Ground<'_>) {
         self.scale = ground.scales.follower();
+        self.measure();
         self.points.push(&self.claim.y, &self.claim.lower);
-        if self.depth == Depth::Light {
+        if self.look.depth == Depth::Light {
             self.rough.push(self.best.clone());
             self.next_exact();
             return;
         }
         let scan = Scan::new(&self.claim.y, self.merit(ground.scales, &self.claim.lower));
-        let mut stream = ground.streams.open(Purpose::Recheck, self.number, 0);
+        let mut stream = ground.streams.open(Purpose::Recheck, self.look.number, 0);
         self.wanted = scan.first(&mut stream);
         let n = self.claim.y.len();
-        self.wanted.extend((0..SAMPLE.0 + SAMPLE.1 * n).map(|_| (0..n).map(|_| stream.uniform()).collect()));
+        self.wanted.extend((0..SAMPLE.0 + SAMPLE.1 * n).map(|i| anywhere(n, i % 2 == 1, &mut stream)));
         self.wanted.append(&mut self.known);
         self.stage = Stage::Scan(scan);
+    }
+
+    /// f is judged by what it changes by over the box, or along the variables if that is less.
+    fn measure(&mut self) {
+        let range = [self.range, self.look.range].into_iter().flatten().fold(0.0, f64::max);
+        if range > 0.0 {
+            self.scale = self.scale.min(range);
+        }
     }
 
     /// From one round of the scan to the next, or to the choice of what is made exact.
@@ -193,17 +217,15 @@ impl Verify {
             self.stage = Stage::Scan(scan);
             return;
         }
-        let range = scan.range();
-        if range > 0.0 {
-            self.scale = self.scale.min(range);
-        }
+        self.range = Some(scan.range());
+        self.measure();
         self.choose(ground, &scan);
         self.next_exact();
     }
 
     /// Chooses what is made exact: the best of what was probed, if it lies elsewhere, and the claim.
     fn choose(&mut self, ground: &Ground<'_>, scan: &Scan) {
-        let (count, margin) = match self.depth {
+        let (count, margin) = match self.look.depth {
             Depth::Wide => (OTHERS.1, f64::INFINITY),
             _ => (OTHERS.0, CLOSE * scan.range()),
         };
@@ -216,7 +238,8 @@ impl Verify {
         for (merit, answer) in rough {
             let new = places.iter().all(|y| distance(y, &answer.y) > DIFFERENT);
             let alone = differs_in_one(&answer.y, &self.claim.y);
-            if new && merit <= limit && (!alone || scan.is_valley(&answer.y)) {
+            let first = self.rough.is_empty() && places.len() == 1;
+            if new && (first || merit <= limit) && (!alone || scan.is_valley(&answer.y)) {
                 places.push(answer.y.clone());
                 if self.rough.len() < count {
                     self.rough.push(answer);
@@ -267,7 +290,11 @@ impl Verify {
         for i in 0..self.exact.len() {
             let found = &self.exact[i];
             let elsewhere = distance(&found.y, &self.claim.y) > DIFFERENT;
-            let margin = if elsewhere { BETTER.1 } else { BETTER.0 };
+            let margin = match (elsewhere, self.look.decided) {
+                (false, _) => BETTER.0,
+                (true, false) => BETTER.1,
+                (true, true) => BETTER.2,
+            };
             if self.beats(scales, &found.row, &self.best.row, margin) {
                 self.best = found.clone();
                 better = true;
@@ -313,8 +340,18 @@ impl Verify {
         let others = others.iter().zip(rows).filter(|(_, row)| !row.is_empty());
         let others = others.map(|(answer, row)| of(answer, row, true)).collect();
         let hoped = (moved && claim.y != self.claim.y).then(|| self.claim.clone());
-        self.stage = Stage::Ended(Verdict { claim, hoped, others, tied, depth: self.depth });
+        self.stage = Stage::Ended(Verdict { claim, hoped, others, tied, range: self.range, depth: self.look.depth });
     }
+}
+
+/// A random answer: anywhere, or with some variables at their bounds, where the answers of followers that
+/// are not convex lie.
+fn anywhere(n: usize, at_bounds: bool, stream: &mut Stream) -> Vec<f64> {
+    let coordinate = |stream: &mut Stream| match stream.below(3) {
+        side @ (0 | 1) if at_bounds => side as f64,
+        _ => stream.uniform(),
+    };
+    (0..n).map(|_| coordinate(stream)).collect()
 }
 
 fn differs_in_one(a: &[f64], b: &[f64]) -> bool {
@@ -370,3 +407,6 @@ impl Search for Verify {
         self.stage = Stage::Judge;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -25,11 +25,12 @@ fn claim(value: f64, y: f64) -> Claim {
 /// A search that ended at a value, not yet verified.
 fn ended(restart: u64, kind: Kind, end: End, value: f64) -> Entry {
     let claim = Some(claim(value, 0.5));
-    Entry { kind, restart, end, claim, verdict: None, looks: 0, corrections: 0, spent: 100 }
+    let (rivals, seconds) = (Vec::new(), Vec::new());
+    Entry { kind, restart, end, claim, rivals, seconds, verdict: None, looks: 0, corrections: 0, spent: 100 }
 }
 
 fn verdict(claim: Claim, depth: Depth) -> Option<Verdict> {
-    Some(Verdict { claim, hoped: None, others: Vec::new(), tied: false, depth })
+    Some(Verdict { claim, hoped: None, others: Vec::new(), tied: false, range: Some(1.0), depth })
 }
 
 /// The same with a verdict that left it as it was.
@@ -42,7 +43,7 @@ fn corrected(restart: u64, kind: Kind, value: f64, truly: f64) -> Entry {
     let mut entry = verified(restart, kind, value);
     let hoped = entry.claim.clone();
     let claim = Claim { x: vec![value], ..claim(truly, 0.9) };
-    entry.verdict = Some(Verdict { claim, hoped, others: Vec::new(), tied: false, depth: Depth::Full });
+    entry.verdict = verdict(claim, Depth::Full).map(|verdict| Verdict { hoped, ..verdict });
     entry.corrections = 1;
     entry
 }
@@ -98,16 +99,53 @@ fn a_population_is_finished_and_goes_on_where_that_fails() {
 
 #[test]
 fn a_correction_that_would_have_paid_leads_to_the_border() {
-    let entries = vec![verified(1, Kind::Descent, 0.5), corrected(2, Kind::Descent, 0.2, 0.8)];
-    let Next::Border { hoped, given } = after(entries.clone()) else { panic!() };
-    assert_eq!((hoped.y, given.y), (vec![0.5], vec![0.9]));
-    // Once; then a descent goes on from the true answer.
-    let border = Entry { claim: None, ..ended(2, Kind::Border, End::Converged, 0.6) };
-    let Next::Finish(from, _) = after([&entries[..], &[border]].concat()) else { panic!() };
+    let mut entries = vec![verified(1, Kind::Descent, 0.5), corrected(2, Kind::Descent, 0.2, 0.8)];
+    let Next::Border(hoped, rivals) = after(entries.clone()) else { panic!() };
+    assert_eq!((hoped.y, rivals.clone()), (vec![0.5], vec![vec![0.9]]));
+    // A third answer there: once more, with both as rivals; one close to a rival takes its place.
+    let mut border = Entry { rivals, ..corrected(2, Kind::Border, 0.3, 0.9) };
+    let again = |border: &Entry| {
+        let Next::Border(hoped, rivals) = after([&entries[..], std::slice::from_ref(border)].concat()) else { panic!() };
+        assert_eq!(hoped.value(), 0.3);
+        rivals
+    };
+    assert_eq!(again(&border), vec![vec![0.9]]);
+    border.rivals = vec![vec![0.1]];
+    assert_eq!(again(&border), vec![vec![0.1], vec![0.9]]);
+    // Once it promises nothing any more, a descent goes on from the true answer.
+    entries.push(corrected(2, Kind::Border, 0.6, 0.9));
+    let Next::Finish(from, _) = after(entries) else { panic!() };
     assert_eq!(from.y, vec![0.9]);
     // One that would not have paid goes there at once.
     let entries = vec![verified(1, Kind::Descent, 0.1), corrected(2, Kind::Descent, 0.2, 0.8)];
     assert!(matches!(after(entries), Next::Finish(..)));
+}
+
+#[test]
+fn rounds_along_a_border_end() {
+    let mut entries = vec![verified(1, Kind::Descent, 0.5), corrected(2, Kind::Descent, 0.2, 0.8)];
+    for _ in 0..ROUNDS {
+        assert!(matches!(after(entries.clone()), Next::Border(..)));
+        entries.push(corrected(2, Kind::Border, 0.3, 0.9));
+    }
+    assert!(matches!(after(entries), Next::Finish(..)));
+}
+
+#[test]
+fn after_a_correction_the_next_best_decisions_are_looked_at() {
+    let mut first = corrected(1, Kind::Descent, 0.2, 0.8);
+    first.seconds = vec![claim(0.6, 0.5), claim(0.5, 0.5), claim(0.9, 0.5)];
+    let mut entries = vec![first, verified(1, Kind::Finish, 0.75)];
+    entries.insert(1, Entry { claim: None, ..ended(1, Kind::Border, End::Converged, 0.6) });
+    assert_eq!(after(entries.clone()), Next::Second(claim(0.5, 0.5)));
+    entries.push(ended(1, Kind::Second, End::Converged, 0.5));
+    assert_eq!(after(entries.clone()), Next::Verify(3, Depth::Full));
+    // Where it stands, the other one is worse.
+    entries[3] = verified(1, Kind::Second, 0.5);
+    assert!(matches!(after(entries.clone()), Next::Restart(_)));
+    // Without a correction nothing is looked at again.
+    entries[0] = Entry { seconds: entries[0].seconds.clone(), ..verified(1, Kind::Descent, 0.8) };
+    assert!(matches!(after(entries[..1].to_vec()), Next::Restart(_)));
 }
 
 #[test]
@@ -139,7 +177,7 @@ fn before_the_end_come_the_ends_of_the_box_a_wide_look_and_leaning_descents() {
     assert_eq!(after(entries.clone()), Next::Restart(Kind::Sample));
     entries.push(ended(6, Kind::Sample, End::Converged, 0.9));
     let Next::Lean { kind: Kind::LeanAway, from: Some(from), weight } = after(entries.clone()) else { panic!() };
-    assert_eq!((from.value(), weight), (0.9, 1.0));
+    assert_eq!((from.value(), weight), (0.9, WEIGHTS[0]));
     entries.push(ended(7, Kind::LeanAway, End::Converged, 0.2));
     assert!(matches!(after(entries.clone()), Next::Lean { from: None, .. }));
     entries.push(ended(8, Kind::LeanAway, End::Converged, 0.2));
@@ -148,16 +186,25 @@ fn before_the_end_come_the_ends_of_the_box_a_wide_look_and_leaning_descents() {
 
 #[test]
 fn leaning_that_promises_more_goes_on_to_its_exact_end() {
+    let exact = |value: f64| Next::Exact(claim(value, 0.5), Vec::new());
     let mut entries = agreed();
     entries.push(ended(4, Kind::LeanHere, End::Converged, 0.1));
-    assert_eq!(after(entries.clone()), Next::Exact(claim(0.1, 0.5)));
-    // Under the larger weight first under the smaller one; a gain that goes with the weight is none.
-    entries[3] = ended(4, Kind::LeanAway, End::Converged, 0.1);
-    assert!(matches!(after(entries.clone()), Next::Lean { kind: Kind::LeanOn, .. }));
-    entries.push(ended(4, Kind::LeanOn, End::Converged, 0.19));
-    assert_ne!(after(entries.clone()), Next::Exact(claim(0.19, 0.5)));
-    entries[4] = ended(4, Kind::LeanOn, End::Converged, 0.11);
-    assert_eq!(after(entries), Next::Exact(claim(0.11, 0.5)));
+    assert_eq!(after(entries.clone()), exact(0.1));
+    // From elsewhere under one weight after the other.
+    entries[3] = ended(4, Kind::LeanAway, End::Converged, 0.01);
+    for weight in &WEIGHTS[1..] {
+        let expected = Next::Lean { kind: Kind::LeanOn, from: Some(claim(0.01, 0.5)), weight: *weight };
+        assert_eq!(after(entries.clone()), expected);
+        entries.push(ended(4, Kind::LeanOn, End::Converged, 0.01));
+    }
+    assert_eq!(after(entries.clone()), exact(0.01));
+    // A gain that goes with the weight is none.
+    let last = entries.len() - 1;
+    entries[last - 1] = ended(4, Kind::LeanOn, End::Converged, 0.1);
+    entries[last] = ended(4, Kind::LeanOn, End::Converged, 0.15);
+    assert_ne!(after(entries.clone()), exact(0.15));
+    entries[last] = ended(4, Kind::LeanOn, End::Converged, 0.11);
+    assert_eq!(after(entries), exact(0.11));
 }
 
 #[test]

@@ -7,9 +7,13 @@
 //! - *Exact*: min F(x, y) over (x, y) subject to f(x, y) <= f(x, z), g <= 0, z the follower's answer at x:
 //!   the value-function form (Outrata, 1990; Ye and Zhu, 1995). The leader owns x and y, and a second
 //!   answer z says what the first could have been. F does not depend on z, so nothing is tied.
-//! - *Border*: min F(x, y) subject to f(x, y) <= f(x, z), where y and z are two local minima of the
-//!   follower: what the leader can have with an answer that the follower gives to some decisions only
-//!   lies at the border to the others. The follower minimises f(x, y) + f(x, z) over both.
+//! - *Border*: min F(x, y) subject to f(x, y) <= f(x, r) for every rival r, where y is a local minimum of
+//!   the follower: what the leader can have with an answer that the follower gives to some decisions only
+//!   lies at the border to the others.
+//!
+//! Rivals are answers that a verdict preferred to what was claimed. They stay where they are: answers at
+//! corners do, and for others the error goes with the square of the leader's way, so that a few rounds of
+//! search and verdict are enough (cutting planes of the value function; Mitsos et al., 2008).
 //!
 //! A point of the changed problem stands for a few points of the true one. Those that the run's archive
 //! does not have are asked for; once all are known, the descent is told what they come to.
@@ -31,8 +35,23 @@ const KNOWN: usize = 300;
 pub(in crate::portfolio) enum Change {
     /// Weight of F against f, in units of their scales.
     Lean(f64, Scales),
-    Exact,
-    Border,
+    Exact(Rivals),
+    Border(Rivals),
+}
+
+/// Answers that the claimed one must not be worse than, and what values are measured by.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(in crate::portfolio) struct Rivals {
+    pub(in crate::portfolio) answers: Vec<Vec<f64>>,
+    pub(in crate::portfolio) scales: Scales,
+}
+
+impl Rivals {
+    /// f of a rival. One that breaks constraints is no rival, the less the more it does.
+    fn value(&self, row: &[f64]) -> Option<f64> {
+        let price = PRICE * self.scales.follower();
+        Some(row.first()? + price * self.scales.lower_violation(row))
+    }
 }
 
 /// A descent of the changed problem.
@@ -101,8 +120,8 @@ impl Change {
         let ([m, gi, ge], [n, li, le]) = (upper, lower);
         match self {
             Change::Lean(..) => Shape { upper, lower },
-            Change::Exact => Shape { upper: [m + n, gi + 1 + li, ge + le], lower },
-            Change::Border => Shape { upper: [m, gi + 1, ge], lower: [2 * n, 2 * li, 2 * le] },
+            Change::Exact(rivals) => Shape { upper: [m + n, gi + 1 + rivals.answers.len() + li, ge + le], lower },
+            Change::Border(rivals) => Shape { upper: [m, gi + rivals.answers.len(), ge], lower },
         }
     }
 
@@ -110,15 +129,21 @@ impl Change {
     fn points(&self, shape: Shape, level: Level, point: &[f64]) -> Vec<(Level, Vec<f64>)> {
         let (m, n) = (shape.upper[0], shape.lower[0]);
         let first = point[..m + n].to_vec();
-        if let Change::Lean(..) = self {
-            return vec![(Level::Lower, first.clone()), (Level::Upper, first)];
+        let with = |y: &[f64]| (Level::Lower, [&point[..m], y].concat());
+        let mut points = match (self, level) {
+            (Change::Exact(_), Level::Lower) => return vec![with(&point[m + n..])],
+            (Change::Border(_), Level::Lower) => return vec![(Level::Lower, first)],
+            _ => vec![(Level::Upper, first.clone()), (Level::Lower, first)],
+        };
+        match self {
+            Change::Lean(..) => {}
+            Change::Exact(rivals) => {
+                points.push(with(&point[m + n..]));
+                points.extend(rivals.answers.iter().map(|y| with(y)));
+            }
+            Change::Border(rivals) => points.extend(rivals.answers.iter().map(|y| with(y))),
         }
-        let second = [&point[..m], &point[m + n..]].concat();
-        match (self, level) {
-            (Change::Exact, Level::Lower) => vec![(Level::Lower, second)],
-            (_, Level::Lower) => vec![(Level::Lower, first), (Level::Lower, second)],
-            (_, Level::Upper) => vec![(Level::Lower, first.clone()), (Level::Lower, second), (Level::Upper, first)],
-        }
+        points
     }
 
     /// f + w F in the scale of f.
@@ -134,27 +159,31 @@ impl Change {
     /// Values of the changed problem; none if an evaluation failed.
     fn row(&self, shape: Shape, run: &Archive, level: Level, point: &[f64]) -> Option<Vec<f64>> {
         let true_points = self.points(shape, level, point);
-        let mut rows = true_points.iter().map(|(of, p)| row_at(run, *of, p).filter(|row| !row.is_empty()));
+        let mut rows = true_points.iter().map(|(of, p)| row_at(run, *of, p).unwrap_or(&[]));
+        let sound = |row: Option<&'_ [f64]>| row.filter(|row| !row.is_empty()).map(<[f64]>::to_vec);
+        let first = sound(rows.next())?;
+        if level == Level::Lower {
+            return match self {
+                Change::Lean(..) => Some(self.leaned(&sound(rows.next())?, &first)),
+                _ => Some(first),
+            };
+        }
+        let below = sound(rows.next())?;
         let (gi, li) = (shape.upper[1], shape.lower[1]);
-        let first = rows.next()??;
-        match (self, level) {
-            (Change::Exact, Level::Lower) => Some(first.to_vec()),
-            (Change::Lean(..), Level::Lower) => Some(self.leaned(first, rows.next()??)),
-            (Change::Lean(..), Level::Upper) => Some(rows.next()??.to_vec()),
-            (Change::Border, Level::Lower) => {
-                let second = rows.next()??;
-                let sum = [first[0] + second[0]];
-                let (a, b) = (&first[1..], &second[1..]);
-                Some([&sum, &a[..li], &b[..li], &a[li..], &b[li..]].concat())
+        let gap = |rivals: &Rivals, row: &[f64]| {
+            rivals.value(row).map_or(-rivals.scales.follower(), |value| below[0] - value)
+        };
+        match self {
+            Change::Lean(..) => Some(first),
+            Change::Exact(rivals) => {
+                let own = below[0] - sound(rows.next())?[0];
+                let gaps: Vec<f64> = std::iter::once(own).chain(rows.map(|row| gap(rivals, row))).collect();
+                let (above, below) = (&first[1..], &below[1..]);
+                Some([&first[..1], &above[..gi], &gaps, &below[..li], &above[gi..], &below[li..]].concat())
             }
-            (_, Level::Upper) => {
-                let (second, above) = (rows.next()??, rows.next()??);
-                let gap = [first[0] - second[0]];
-                let (own, below) = (&above[1..], &first[1..]);
-                Some(match self {
-                    Change::Exact => [&above[..1], &own[..gi], &gap, &below[..li], &own[gi..], &below[li..]].concat(),
-                    _ => [&above[..1], &own[..gi], &gap, &own[gi..]].concat(),
-                })
+            Change::Border(rivals) => {
+                let gaps: Vec<f64> = rows.map(|row| gap(rivals, row)).collect();
+                Some([&first[..=gi], &gaps, &first[1 + gi..]].concat())
             }
         }
     }
@@ -204,4 +233,65 @@ pub(in crate::portfolio) fn with_true_rows(mut claim: Claim, run: &Archive) -> O
     claim.upper = row_at(run, Level::Upper, &point).filter(|row| !row.is_empty())?.to_vec();
     claim.lower = row_at(run, Level::Lower, &point).filter(|row| !row.is_empty())?.to_vec();
     Some(claim)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::{LevelSpec, ProblemSpec};
+
+    /// One variable each, with one inequality each: F = x + y, G = x - y, f = x * y, g = y - 0.5.
+    fn run(points: &[[f64; 2]]) -> (Shape, Archive, Scales) {
+        let level = || LevelSpec { inequalities: 1, ..LevelSpec::boxed(vec![(0.0, 1.0)]) };
+        let spec = ProblemSpec::new("scripted", level(), level());
+        let shape = Shape::of(&spec);
+        let mut archive = shape.archive();
+        for [x, y] in points {
+            archive.push(Level::Upper, &[*x, *y], &[x + y, x - y]);
+            archive.push(Level::Lower, &[*x, *y], &[x * y, y - 0.5]);
+        }
+        let scales = Scales::new(&spec, &archive);
+        (shape, archive, scales)
+    }
+
+    #[test]
+    fn leaning_adds_what_the_leader_likes() {
+        let (shape, archive, scales) = run(&[[0.0, 0.5], [0.25, 0.5], [0.5, 0.5], [1.0, 0.25]]);
+        let change = Change::Lean(0.5, scales.clone());
+        let row = change.row(shape, &archive, Level::Lower, &[0.25, 0.5]).unwrap();
+        let expected = 0.125 + 0.5 * scales.follower() * 0.75 / scales.leader();
+        assert!((row[0] - expected).abs() < 1e-15 && row[1] == 0.0, "{row:?}");
+        // A violation above costs: G = 0.75 at the last point.
+        let row = change.row(shape, &archive, Level::Lower, &[1.0, 0.25]).unwrap();
+        assert!(row[0] > 0.25 + 0.5 * scales.follower() * 1.25 / scales.leader());
+        assert_eq!(change.row(shape, &archive, Level::Upper, &[0.25, 0.5]), Some(vec![0.75, -0.25]));
+        assert_eq!(change.row(shape, &archive, Level::Upper, &[0.3, 0.5]), None);
+    }
+
+    #[test]
+    fn an_exact_end_bounds_f_by_the_answer_and_its_rivals() {
+        let (shape, archive, scales) = run(&[[0.5, 0.25], [0.5, 0.5], [0.5, 1.0], [0.5, 0.0]]);
+        let rivals = Rivals { answers: vec![vec![0.0], vec![1.0]], scales };
+        let price = PRICE * rivals.scales.follower() * rivals.scales.lower_violation(&[0.5, 0.5]);
+        let change = Change::Exact(rivals);
+        assert_eq!(change.shape(shape), Shape { upper: [2, 5, 0], lower: [1, 1, 0] });
+        // The point is (x, y, z).
+        let row = change.row(shape, &archive, Level::Upper, &[0.5, 0.25, 0.5]).unwrap();
+        // F, G, f - f(z), f - f of both rivals (the second breaks g), g.
+        assert_eq!(row, [0.75, 0.25, -0.125, 0.125, 0.125 - (0.5 + price), -0.25]);
+        assert!(price > 0.0);
+        assert_eq!(change.row(shape, &archive, Level::Lower, &[0.5, 0.25, 0.5]), Some(vec![0.25, 0.0]));
+    }
+
+    #[test]
+    fn along_a_border_the_follower_is_the_true_one() {
+        let (shape, archive, scales) = run(&[[0.5, 0.25], [0.5, 0.5], [1.0, 0.0]]);
+        let change = Change::Border(Rivals { answers: vec![vec![0.5]], scales });
+        assert_eq!(change.shape(shape), Shape { upper: [1, 2, 0], ..shape });
+        assert_eq!(change.row(shape, &archive, Level::Lower, &[0.5, 0.25]), Some(vec![0.125, -0.25]));
+        assert_eq!(change.row(shape, &archive, Level::Upper, &[0.5, 0.25]), Some(vec![0.75, 0.25, -0.125]));
+        // Three true evaluations are wanted for one above, one for one below.
+        assert_eq!(change.points(shape, Level::Upper, &[0.5, 0.25]).len(), 3);
+        assert_eq!(change.points(shape, Level::Lower, &[0.5, 0.25]), [(Level::Lower, vec![0.5, 0.25])]);
+    }
 }

@@ -1,0 +1,120 @@
+//! Verdicts on followers that are written down here: a bowl, two basins, a tie, a needle, failures.
+
+use super::*;
+use crate::problem::{LevelSpec, ProblemSpec};
+use crate::rng::Streams;
+
+/// One upper variable; F is the first variable of the answer, and so is f where others looked.
+fn look_at(f: fn(&[f64]) -> Option<f64>, y: Vec<f64>, look: Look, known: Vec<Vec<f64>>) -> (Verdict, usize) {
+    let n = y.len();
+    let spec = ProblemSpec::new("scripted", LevelSpec::boxed(vec![(0.0, 1.0)]), LevelSpec::boxed(vec![(0.0, 1.0); n]));
+    let shape = Shape::of(&spec);
+    let mut archive = shape.archive();
+    let row = |f: Option<f64>| f.map_or_else(Vec::new, |f| vec![f]);
+    for i in 0..9 {
+        let y = vec![f64::from(i) / 8.0; n];
+        let point = [vec![0.5], y.clone()].concat();
+        archive.push(Level::Upper, &point, &[y[0]]);
+        archive.push(Level::Lower, &point, &[y[0]]);
+    }
+    let scales = Scales::new(&spec, &archive);
+    let claim = Claim { x: vec![0.5], upper: vec![y[0]], lower: row(f(&y)), y, settled: true };
+    let mut verify = Verify::new(shape, claim, known, look);
+    let mut wanted = Wanted::new(1 + n);
+    let mut spent = 0;
+    while verify.verdict().is_none() {
+        let ground = Ground { spec: &spec, archive: &archive, scales: &scales, streams: Streams::new(1) };
+        verify.ask(&ground, &mut wanted);
+        if wanted.is_empty() {
+            continue;
+        }
+        spent += wanted.iter().len();
+        let value = |point: &[f64]| match wanted.level {
+            Level::Upper => vec![point[1]],
+            Level::Lower => row(f(&point[1..])),
+        };
+        let rows: Rows = wanted.iter().map(value).collect();
+        verify.tell(&ground, &wanted, &rows);
+    }
+    (verify.verdict().cloned().unwrap(), spent)
+}
+
+const FULL: Look = Look { depth: Depth::Full, number: 0, range: None, decided: false };
+
+fn square(v: f64) -> f64 {
+    v * v
+}
+
+#[test]
+fn a_true_answer_stands() {
+    let bowl = |y: &[f64]| Some(square(y[0] - 0.3) + square(y[1] - 0.6));
+    let (verdict, spent) = look_at(bowl, vec![0.3, 0.6], FULL, Vec::new());
+    assert!(verdict.hoped.is_none() && !verdict.tied && verdict.claim.settled, "{verdict:?}");
+    assert_eq!(verdict.claim.y, [0.3, 0.6]);
+    // A light look costs next to nothing.
+    let (light, cheap) = look_at(bowl, vec![0.3, 0.6], Look { depth: Depth::Light, ..FULL }, Vec::new());
+    assert!(light.hoped.is_none() && cheap < spent / 4, "{cheap} of {spent}");
+}
+
+#[test]
+fn an_inexact_answer_is_made_exact_without_a_correction() {
+    let bowl = |y: &[f64]| Some(square(y[0] - 0.3));
+    let (verdict, _) = look_at(bowl, vec![0.301], FULL, Vec::new());
+    assert!(verdict.hoped.is_none() && (verdict.claim.y[0] - 0.3).abs() < 1e-5, "{verdict:?}");
+    assert_eq!(verdict.claim.upper[0], verdict.claim.y[0]);
+}
+
+#[test]
+fn the_deeper_of_two_basins_corrects_the_claim() {
+    let basins = |y: &[f64]| Some(square(y[0] - 0.2).min(square(y[0] - 0.8) - 0.01));
+    let (verdict, _) = look_at(basins, vec![0.2], FULL, Vec::new());
+    assert_eq!(verdict.hoped.as_ref().map(|c| c.y[0]), Some(0.2));
+    assert!((verdict.claim.y[0] - 0.8).abs() < 1e-5, "{verdict:?}");
+    // The other way round it is another minimum, if all are wanted.
+    let (verdict, _) = look_at(basins, vec![0.8], Look { depth: Depth::Wide, ..FULL }, Vec::new());
+    assert!(verdict.hoped.is_none() && verdict.others.iter().any(|c| (c.y[0] - 0.2).abs() < 1e-3), "{verdict:?}");
+}
+
+#[test]
+fn between_equally_good_answers_the_claim_stands_unless_the_problem_decides() {
+    let tie = |y: &[f64]| Some(square(y[0] - 0.2).min(square(y[0] - 0.8) - 1e-8));
+    let (verdict, _) = look_at(tie, vec![0.2], FULL, Vec::new());
+    assert!(verdict.hoped.is_none() && verdict.tied, "{verdict:?}");
+    let (verdict, _) = look_at(tie, vec![0.2], Look { decided: true, ..FULL }, Vec::new());
+    assert!(verdict.hoped.is_some() && (verdict.claim.y[0] - 0.8).abs() < 1e-4, "{verdict:?}");
+}
+
+#[test]
+fn a_follower_that_does_not_care_is_judged_by_what_f_changes_by_elsewhere() {
+    let slope = |y: &[f64]| Some(-1e-9 * y[0]);
+    let (verdict, _) = look_at(slope, vec![0.4], FULL, Vec::new());
+    assert!(verdict.hoped.is_some() && verdict.range.is_some_and(|range| range < 1.1e-9), "{verdict:?}");
+    let (verdict, _) = look_at(slope, vec![0.4], Look { range: Some(0.3), ..FULL }, Vec::new());
+    assert!(verdict.hoped.is_none(), "{verdict:?}");
+}
+
+#[test]
+fn a_needle_is_found_where_it_is_known_from_elsewhere() {
+    let needle = |y: &[f64]| Some(square(y[0] - 0.3) + if (y[0] - 0.77).abs() < 1e-4 { -1.0 } else { 0.0 });
+    let (verdict, _) = look_at(needle, vec![0.3], FULL, vec![vec![0.77]]);
+    assert!(verdict.hoped.is_some() && (verdict.claim.y[0] - 0.77).abs() < 1e-3, "{verdict:?}");
+}
+
+#[test]
+fn answers_at_corners_are_found() {
+    let saddle = |y: &[f64]| {
+        let [a, b, c] = [y[0] - 0.4, y[1] - 0.45, y[2] - 0.55];
+        Some(-a * b * c - 0.1 * (a * a + b * b + c * c))
+    };
+    let (verdict, _) = look_at(saddle, vec![0.0, 0.0, 1.0], FULL, Vec::new());
+    let all = (0..8).map(|i| [i & 1, i >> 1 & 1, i >> 2].map(f64::from));
+    let best = all.min_by(|a, b| saddle(a).unwrap().total_cmp(&saddle(b).unwrap())).unwrap();
+    assert!(verdict.claim.lower[0] < saddle(&best).unwrap() + 1e-12, "{verdict:?}");
+}
+
+#[test]
+fn failures_are_no_answers() {
+    let half = |y: &[f64]| (y[0] < 0.5).then(|| square(y[0] - 0.3));
+    let (verdict, _) = look_at(half, vec![0.3], FULL, Vec::new());
+    assert!(verdict.hoped.is_none() && verdict.claim.y == [0.3], "{verdict:?}");
+}
