@@ -15,8 +15,10 @@ const POLE: f64 = 100.0;
 const APART: f64 = 0.05;
 /// Points that scales are taken from, at most.
 const SCALED: usize = 64;
-/// Points of other searches that are looked through, the latest.
+/// Points that are looked through, the latest: of other searches, and of all, for each variable and in any
+/// case.
 const FOREIGN: usize = 4000;
+const LATEST: (usize, usize) = (100, 1000);
 
 /// Fits after which lengths are known and hardly change.
 const SEASONED: usize = 40;
@@ -95,12 +97,15 @@ impl Points {
         let squares = |p: &[f64], lengths: &[f64]| -> f64 {
             p.iter().zip(centre).zip(lengths).map(|((p, c), l)| ((p - c) / l) * ((p - c) / l)).sum()
         };
-        let first = learner.since.saturating_sub(FOREIGN);
+        let latest = LATEST.0 * self.dim + LATEST.1;
+        let first = learner.since.saturating_sub(FOREIGN).max(self.len().saturating_sub(latest));
         let near_enough = |i: usize, p: &[f64]| {
-            i >= learner.since || {
-                let square: f64 = p.iter().zip(centre).map(|(p, c)| (p - c) * (p - c)).sum();
-                square <= reach * reach
-            }
+            // Most are told by their first coordinate.
+            i >= learner.since
+                || (p[0] - centre[0]).abs() <= reach && {
+                    let square: f64 = p.iter().zip(centre).map(|(p, c)| (p - c) * (p - c)).sum();
+                    square <= reach * reach
+                }
         };
         let mut near: Vec<(f64, usize)> = (first..self.len())
             .filter(|&i| self.rows[i * self.outputs].is_finite() && near_enough(i, self.point(i)))
@@ -190,4 +195,64 @@ impl Archive {
 /// The largest distance along a variable.
 pub(crate) fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).fold(0.0_f64, |most, (a, b)| most.max((a - b).abs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn around(points: &Points, since: usize, limit: usize, reach: f64) -> Vec<f64> {
+        let learner = Learner::new(vec![1.0; 2], since);
+        let sample = points.around(&[0.5, 0.5], &[0.0], &learner, limit, reach);
+        sample.points.chunks_exact(2).map(|p| p[0]).collect()
+    }
+
+    /// Points right of the centre, each a little farther.
+    fn row_of(count: usize) -> Points {
+        let mut points = Points::new(2, 1);
+        (1..=count).for_each(|i| points.push(&[0.5 + 1e-4 * i as f64, 0.5], &[1.0]));
+        points
+    }
+
+    #[test]
+    fn a_model_sees_its_own_points_and_those_of_others_close_by() {
+        let points = row_of(5);
+        assert_eq!(around(&points, 0, 10, 0.0).len(), 5);
+        assert_eq!(around(&points, 5, 10, 2.5e-4).len(), 2);
+        assert_eq!(around(&points, 3, 10, 1.5e-4).len(), 3);
+        let nearest = around(&points, 0, 2, 0.0);
+        assert!((nearest[0] - 1e-4).abs() < 1e-12 && (nearest[1] - 2e-4).abs() < 1e-12);
+    }
+
+    #[test]
+    fn only_the_latest_are_looked_through() {
+        let latest = 2 * LATEST.0 + LATEST.1;
+        let nearest = around(&row_of(latest + 7), 0, 1, 0.0);
+        assert!((nearest[0] - 8e-4).abs() < 1e-12, "{nearest:?}");
+    }
+
+    #[test]
+    fn failures_and_poles_teach_nothing() {
+        let mut points = row_of(5);
+        points.push(&[0.5, 0.50001], &[]);
+        points.push(&[0.5, 0.50002], &[1e6]);
+        points.push(&[0.5, 0.50003], &[-1e6]);
+        assert_eq!(points.row(5), None);
+        let seen = around(&points, 0, 10, 0.0);
+        assert_eq!(seen.len(), 6, "what is far better is no pole: {seen:?}");
+    }
+
+    #[test]
+    fn a_scale_is_what_a_function_changes_by_over_the_box() {
+        let mut points = Points::new(1, 1);
+        assert_eq!(points.scale(0), 1.0);
+        (0..8).for_each(|i| points.push(&[f64::from(i) / 8.0], &[f64::from(i)]));
+        assert_eq!(points.scale(0), 4.0);
+        // Many points in one place count as one.
+        (0..100).for_each(|i| points.push(&[0.01 + 1e-5 * f64::from(i)], &[1e9]));
+        assert_eq!(points.scale(0), 4.0);
+        let mut constant = Points::new(1, 1);
+        (0..8).for_each(|i| constant.push(&[f64::from(i) / 8.0], &[-3.0]));
+        assert_eq!(constant.scale(0), 3.0);
+    }
 }

@@ -8,7 +8,10 @@ use std::cmp::Ordering;
 
 /// Violation, in units of the constraints' scales, up to which a claim is feasible.
 const FEASIBLE: f64 = 1e-8;
-/// Claims agree if their F differ by this share of F ...
+/// Claims agree if their violations differ by no more than this: a descent that ends on a constraint may
+/// miss it by as much as it moved last ...
+const SAME_VIOLATION: f64 = 1e-5;
+/// ... and their F by this share of F ...
 const AGREEMENT: f64 = 1e-3;
 /// ... or of its scale: at least the first, at most the second.
 const AGREEMENT_SCALE: (f64, f64) = (1e-6, 1e-3);
@@ -160,8 +163,7 @@ impl Scales {
 
     /// Whether both stand for the same optimum.
     pub(crate) fn agree(&self, a: &Claim, b: &Claim) -> bool {
-        (self.violation(a) - self.violation(b)).abs() <= AGREEMENT
-            && self.is_feasible(a) == self.is_feasible(b)
+        (self.violation(a) - self.violation(b)).abs() <= SAME_VIOLATION
             && (a.value() - b.value()).abs() <= self.tolerance(b.value())
     }
 

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 /// Distance below which two claims are one place.
 const SAME: f64 = 1e-3;
 
+/// Answers that are remembered.
+const REMEMBERED: usize = 12;
+
 /// A restart may end this near to an elite on which two restarts agree, and this close in F, as a share of
 /// its scale.
 pub(super) const ARRIVED: (f64, f64) = (0.01, 1e-4);
@@ -125,11 +128,15 @@ impl History {
         })
     }
 
+    /// Whether a search of a kind led to the elite's value.
+    pub(super) fn is_won_by(&self, entry: &Entry, kind: Kind, elite: &Claim) -> bool {
+        let claim = entry.verified().or(entry.claim.as_ref()).filter(|_| entry.kind == kind && !entry.is_corrected());
+        claim.is_some_and(|claim| self.scales.agree(claim, elite))
+    }
+
     /// Whether a search along a border led to the elite's value.
     pub(super) fn is_border_of(&self, entry: &Entry, elite: &Claim) -> bool {
-        let claim = entry.verified().or(entry.claim.as_ref());
-        let kept = entry.kind == Kind::Border && !entry.is_corrected();
-        kept && claim.is_some_and(|claim| self.scales.agree(claim, elite))
+        self.is_won_by(entry, Kind::Border, elite)
     }
 
     /// Whether the latest search of a restart ended, uncorrected, at the elite's value, or its correction
@@ -181,16 +188,28 @@ impl History {
 
     /// Answers to which the follower was seen to move, or that are minima elsewhere: what a verdict tries.
     pub(super) fn answers(&self) -> Vec<Vec<f64>> {
-        let mut answers: Vec<Vec<f64>> = Vec::new();
-        for entry in self.entries.iter().rev() {
-            let of_verdict =
-                entry.verdict.iter().flat_map(|v| std::iter::once(&v.claim).chain(&v.others).chain(&v.hoped));
-            for claim in of_verdict {
-                if answers.len() < 12 && !answers.contains(&claim.y) {
-                    answers.push(claim.y.clone());
-                }
+        self.remembered(|v| std::iter::once(&v.claim).chain(&v.others).chain(&v.hoped))
+            .into_iter()
+            .map(|p| p.1)
+            .collect()
+    }
+
+    /// Decisions with answers that a verdict found beside others: what a population tries.
+    pub(super) fn rivals(&self) -> Vec<(Vec<f64>, Vec<f64>)> {
+        self.remembered(|v| v.hoped.iter().map(|_| &v.claim).chain(&v.others).chain(&v.hoped))
+    }
+
+    /// The latest different answers of the verdicts' claims.
+    fn remembered<'a, I: Iterator<Item = &'a Claim>>(
+        &'a self,
+        of: impl Fn(&'a Verdict) -> I,
+    ) -> Vec<(Vec<f64>, Vec<f64>)> {
+        let mut points: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();
+        for claim in self.entries.iter().rev().filter_map(|e| e.verdict.as_ref()).flat_map(of) {
+            if points.len() < REMEMBERED && points.iter().all(|p| p.1 != claim.y) {
+                points.push((claim.x.clone(), claim.y.clone()));
             }
         }
-        answers
+        points
     }
 }

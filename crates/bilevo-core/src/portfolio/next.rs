@@ -1,14 +1,16 @@
 //! Which search comes next, from where, and when a run ends: a function of the history alone.
 //!
 //! 1. A claim gets a verdict.
-//! 2. A restart is brought to its end: a population is finished by a descent; where the verdict found
-//!    another answer, the border between the two is searched if the claim would have paid, and again
-//!    with every further answer that a verdict finds there; then a descent goes on from the true answer,
-//!    and the next-best decisions that the restart saw are looked at.
-//! 3. The run ends when restarts agree: three that are feasible and uncorrected, one of them wide. Before
+//! 2. A restart is brought to its end: a population is finished by a descent, and goes on where that does
+//!    not come to an end; where the verdict found another answer, a descent goes on from there, the border
+//!    between the two is searched if the claim would have paid, and again with every further answer that a
+//!    verdict finds there, and the next-best decisions that the restart saw are looked at.
+//! 3. An elite that stands alone while restarts end elsewhere is verified again: it may owe its value to an
+//!    answer that is not the follower's.
+//! 4. The run ends when restarts agree: three that are feasible and uncorrected, one of them wide. Before
 //!    that, a descent from near the ends of the box, a wide look at the elite's other answers, and
 //!    leaning descents. An infeasible elite needs twice the agreement.
-//! 4. Otherwise it restarts: descents as long as they end at the same value, then in turn populations and
+//! 5. Otherwise it restarts: descents as long as they end at the same value, then in turn populations and
 //!    descents. After each restart that decided nothing a leaning descent.
 
 use super::archive::distance;
@@ -24,6 +26,16 @@ const FIRST_DESCENTS: usize = 2;
 const BORDERS: usize = 3;
 /// Rounds of such a search, or of an exact end, each with the rivals that the verdicts found so far.
 const ROUNDS: usize = 6;
+/// What borders and exact ends that fail may cost, each: so many times the evaluations of a descent, and this
+/// share of all others.
+const ALLOWANCE: (u64, f64) = (3, 0.25);
+/// Size of a population, relative to its first, at which a descent tries to finish it, and relative to the
+/// last such size if that fails.
+pub(super) const NARROW: f64 = 0.1;
+/// Restarts that end elsewhere for each verdict on an elite that stands alone.
+const DOUBT: u64 = 2;
+/// Values of F are the very same within this share of its scale.
+const EXACT: f64 = 1e-7;
 /// Rivals at most, the latest.
 const RIVALS: usize = 6;
 /// Next-best decisions of a restart that are looked at.
@@ -71,10 +83,13 @@ pub(super) fn next(history: &History, config: &PortfolioConfig) -> Next {
     if let Some(step) = follow_up(history, config) {
         return step;
     }
+    if let Some(at) = doubted(history) {
+        return Next::Verify(at, Depth::Full);
+    }
     if is_agreed(history, config) {
         return closing(history, config);
     }
-    if config.ties > 0 && lean_is_due(history) {
+    if config.ties > 0 && lean_is_due(history, config) {
         return lean(history);
     }
     restart(history, config)
@@ -84,20 +99,23 @@ pub(super) fn next(history: &History, config: &PortfolioConfig) -> Next {
 fn verdict(history: &History, last: &Entry) -> Option<Next> {
     let claim = last.claim.as_ref().filter(|_| last.verdict.is_none())?;
     let feasible = |c: &Claim| history.scales.is_feasible(c);
-    let hopeless = !feasible(claim) && history.elite().is_some_and(feasible);
+    let at_elite = history.elite().is_some_and(|elite| history.scales.agree(claim, elite));
+    let hopeless = !feasible(claim) && history.elite().is_some_and(feasible) && !at_elite;
     let former = history.of_restart(last.restart).rev().skip(1).find_map(|e| e.verified().or(e.claim.as_ref()));
     // What is worse close by is what the former owed to an answer that was not exact.
     let lost = |former: &Claim| former.distance(claim) > DIFFERENT && history.scales.promises(former, claim);
     let worse = last.kind == Kind::Finish && former.is_some_and(lost);
+    let promises = history.promises(claim);
+    let resumes = history.of_restart(last.restart).any(|e| e.kind == Kind::Population);
     let deserved = match last.kind {
         _ if hopeless || worse => false,
         Kind::Population | Kind::Sample | Kind::LeanHere | Kind::LeanAway | Kind::LeanOn => false,
-        Kind::Exact | Kind::Border | Kind::Second => history.promises(claim),
+        Kind::Exact | Kind::Border | Kind::Second => promises,
         Kind::Descent | Kind::NearEnds | Kind::Finish => match last.end {
             End::Converged => true,
             End::Arrived => false,
-            End::Spent => goes_on(history).is_none() && (claim.settled || history.promises(claim)),
-            End::Lost => claim.settled && history.elite().is_some() && history.promises(claim),
+            End::Spent => goes_on(history).is_none() && (promises || claim.settled && (at_elite || !resumes)),
+            End::Lost => claim.settled && history.elite().is_some() && promises,
         },
     };
     let depth = if history.is_at_elite(claim) { Depth::Light } else { Depth::Full };
@@ -131,41 +149,38 @@ fn follow_up(history: &History, config: &PortfolioConfig) -> Option<Next> {
     match last.kind {
         Kind::Population => return after_population(&restart, last),
         Kind::Sample => return Some(lean(history)),
-        Kind::LeanHere | Kind::LeanAway | Kind::LeanOn => return after_leaning(history, &restart),
-        Kind::Finish if last.verdict.is_none() && last.end != End::Arrived => {
-            let population = restart.iter().rposition(|e| e.kind == Kind::Population)?;
-            let at = history.entries.len() - (restart.len() - population);
-            let Entry { end, claim, verdict, .. } = restart[population];
-            return match end {
-                End::Arrived => None,
-                End::Converged if claim.as_ref().is_some_and(|claim| history.promises(claim)) => Some(Next::Resume),
-                _ if claim.is_some() && verdict.is_none() => Some(Next::Verify(at, Depth::Full)),
-                _ => None,
-            };
+        Kind::LeanHere | Kind::LeanAway | Kind::LeanOn => return after_leaning(history, config, &restart),
+        Kind::Finish if last.verdict.is_none() || !restart.iter().any(|e| e.is_corrected()) => {
+            if let Some(next) = after_finish(history, &restart) {
+                return Some(next);
+            }
         }
         _ => {}
     }
-    if let Some(next) = another_round(history, &restart) {
+    if let Some(next) = another_round(history, config, &restart).or_else(|| after_exact(history, last)) {
         return Some(next);
     }
     if let Some(claim) = tied(history, last).filter(|_| config.ties > 0 && last.kind != Kind::Exact) {
         return Some(lean_from(claim));
     }
-    let of_changed = |e: &Entry| matches!(e.kind, Kind::Exact | Kind::Border);
-    let at = restart.iter().rposition(|e| e.verdict.is_some() && !of_changed(e))?;
-    let verdict = restart[at].verdict.as_ref().filter(|_| restart[at].is_corrected());
-    if let Some(verdict) = verdict {
-        let since = |kind: Kind| restart[at..].iter().any(|e| e.kind == kind);
-        let had = restart.iter().any(|e| e.kind == Kind::Border);
-        let hoped = verdict.hoped.as_ref().filter(|_| config.borders.is_on() && !had && borders_may_pay(history));
-        if let Some(hoped) = hoped.filter(|h| history.promises(h) && history.scales.is_feasible(h)) {
-            return Some(Next::Border(hoped.clone(), with_rival(rivals(history), &verdict.claim.y)));
-        }
-        if verdict.claim.settled && !since(Kind::Finish) && restart[at].kind != Kind::Second {
-            return Some(Next::Finish(verdict.claim.clone(), ANEW));
-        }
+    after_correction(history, config, &restart).or_else(|| second(history, &restart))
+}
+
+/// A descent goes on from the true answer, once in a restart; then the border to the one hoped for.
+fn after_correction(history: &History, config: &PortfolioConfig, restart: &[&Entry]) -> Option<Next> {
+    let plain = |e: &Entry| !matches!(e.kind, Kind::Exact | Kind::Border);
+    let corrected = || (0..restart.len()).filter(|&i| plain(restart[i]) && restart[i].is_corrected());
+    let at = corrected().next_back()?;
+    let verdict = restart[at].verdict.as_ref()?;
+    let moved_on = corrected().count() > 1 || restart[at + 1..].iter().any(|e| e.kind == Kind::Finish);
+    if verdict.claim.settled && !moved_on && restart[at].kind != Kind::Second {
+        return Some(Next::Finish(verdict.claim.clone(), ANEW));
     }
-    second(history, &restart)
+    let had = restart.iter().any(|e| e.kind == Kind::Border);
+    let may_pay = || borders_may_pay(history) && may_cost(history, config, Kind::Border);
+    let hoped = verdict.hoped.as_ref().filter(|_| config.borders.is_on() && !had && may_pay())?;
+    let pays = history.promises(hoped) && history.scales.is_feasible(hoped);
+    pays.then(|| Next::Border(hoped.clone(), with_rival(rivals(history), &verdict.claim.y)))
 }
 
 /// The decision of an entry, as good as the elite, if the follower is indifferent there and the leader is not.
@@ -183,11 +198,11 @@ fn lean_from(claim: &Claim) -> Next {
 }
 
 /// An exact end or a border whose answer a verdict replaced, once more with that answer among the rivals.
-fn another_round(history: &History, restart: &[&Entry]) -> Option<Next> {
+fn another_round(history: &History, config: &PortfolioConfig, restart: &[&Entry]) -> Option<Next> {
     let last = restart.last().filter(|e| matches!(e.kind, Kind::Exact | Kind::Border))?;
     let verdict = last.verdict.as_ref()?;
     let hoped = verdict.hoped.as_ref().filter(|h| history.promises(h))?;
-    if restart.iter().filter(|e| e.kind == last.kind).count() >= ROUNDS {
+    if restart.iter().filter(|e| e.kind == last.kind).count() >= ROUNDS || !may_cost(history, config, last.kind) {
         return None;
     }
     let rivals = with_rival(last.rivals.clone(), &verdict.claim.y);
@@ -241,19 +256,58 @@ fn borders_may_pay(history: &History) -> bool {
     tried.len() - won < BORDERS + 2 * won
 }
 
-/// A population that ended is finished by a descent, and verified if that came to nothing.
+/// Whether searches of a kind have not cost too much without leading to the elite.
+fn may_cost(history: &History, config: &PortfolioConfig, kind: Kind) -> bool {
+    let Some(elite) = history.elite() else { return true };
+    let won = |restart: u64| history.of_restart(restart).any(|e| history.is_won_by(e, kind, elite));
+    let spent = |failed: bool| -> u64 {
+        let is_failed = |e: &Entry| e.kind == kind && !won(e.restart);
+        history.entries.iter().filter(|e| is_failed(e) == failed).map(|e| e.spent).sum()
+    };
+    let descent = (config.descent * (elite.x.len() + elite.y.len())) as u64;
+    spent(true) as f64 <= (ALLOWANCE.0 * descent) as f64 + ALLOWANCE.1 * spent(false) as f64
+}
+
+/// A population that ended is finished by a descent.
 fn after_population(restart: &[&Entry], last: &Entry) -> Option<Next> {
-    let claim = last.claim.as_ref()?;
-    let finishes = restart.iter().filter(|e| e.kind == Kind::Finish).count();
-    (last.end != End::Arrived && last.verdict.is_none())
-        .then(|| Next::Finish(claim.clone(), 0.1 / (1 + finishes) as f64))
+    let claim = last.claim.as_ref().filter(|_| last.end != End::Arrived && last.verdict.is_none())?;
+    let times = restart.iter().filter(|e| e.kind == Kind::Population).count();
+    Some(Next::Finish(claim.clone(), libm::pow(NARROW, times as f64)))
+}
+
+/// Where a descent did not come to its end, the population that it was to finish goes on; at its own end
+/// it is verified as it is.
+fn after_finish(history: &History, restart: &[&Entry]) -> Option<Next> {
+    let last = restart.last()?;
+    let population = restart.iter().rposition(|e| e.kind == Kind::Population)?;
+    let Entry { end, claim, verdict, .. } = restart[population];
+    let known = last.verdict.is_some() && history.agreement().0 > 1;
+    let promises = claim.as_ref().is_some_and(|claim| history.promises(claim));
+    match (last.end, end) {
+        (End::Arrived, _) | (_, End::Arrived) => None,
+        (End::Spent, End::Converged) if !known => Some(Next::Resume),
+        _ if last.verdict.is_some() => None,
+        (_, End::Converged) if promises => Some(Next::Resume),
+        _ if claim.is_some() && verdict.is_none() => {
+            Some(Next::Verify(history.entries.len() - (restart.len() - population), Depth::Full))
+        }
+        _ => None,
+    }
+}
+
+/// An exact end that led to a better elite is made exact by a plain descent: where nothing is tied, that has
+/// the fewer variables.
+fn after_exact(history: &History, last: &Entry) -> Option<Next> {
+    let is_elite = last.kind == Kind::Exact && history.elite_at() == Some(history.entries.len() - 1);
+    let claim = last.verified().filter(|_| is_elite && !last.is_corrected())?;
+    Some(Next::Finish(claim.clone(), NARROW * NARROW))
 }
 
 /// A leaning descent that promises more than the elite goes on under a smaller weight, then to its exact
 /// end.
-fn after_leaning(history: &History, restart: &[&Entry]) -> Option<Next> {
+fn after_leaning(history: &History, config: &PortfolioConfig, restart: &[&Entry]) -> Option<Next> {
     let last = restart.last()?;
-    let claim = last.claim.as_ref().filter(|claim| history.promises(claim))?;
+    let claim = last.claim.as_ref().filter(|c| history.promises(c) && may_cost(history, config, Kind::Exact))?;
     let made = restart.len() - 1;
     let ladder = ladder(history, restart.first()?);
     if let Some(weight) = ladder.get(made + 1) {
@@ -281,6 +335,17 @@ fn weights(before: usize) -> &'static [f64] {
     &WEIGHTS[(3 * before).min(WEIGHTS.len() - 1)..]
 }
 
+/// Position of the elite, if it is to be verified again: no other restart agrees, and twice as many as it had
+/// verdicts have ended elsewhere since.
+fn doubted(history: &History) -> Option<usize> {
+    let (at, elite) = (history.elite_at()?, history.elite()?);
+    let entry = &history.entries[at];
+    let elsewhere = |e: &&Entry| e.verified().is_some_and(|claim| !history.scales.agree(claim, elite));
+    let mut restarts: Vec<u64> = history.entries[at + 1..].iter().filter(elsewhere).map(|e| e.restart).collect();
+    restarts.dedup();
+    (history.agreement().0 <= 1 && restarts.len() as u64 >= DOUBT * entry.looks).then_some(at)
+}
+
 /// Restarts that agree, and wide ones among them, that end a run.
 fn wanted(effort: Effort) -> Option<(usize, usize)> {
     match effort {
@@ -306,6 +371,11 @@ fn closing(history: &History, config: &PortfolioConfig) -> Next {
         return Next::End;
     }
     let (Some(at), Some(elite)) = (history.elite_at(), history.elite()) else { return Next::End };
+    if !is_exact(history, at)
+        && let Some(next) = make_exact(history, at, elite)
+    {
+        return next;
+    }
     if config.descent > 0 && !history.entries.iter().any(|e| e.kind == Kind::NearEnds) {
         return Next::Restart(Kind::NearEnds);
     }
@@ -328,6 +398,30 @@ fn closing(history: &History, config: &PortfolioConfig) -> Next {
     if leans_since(history) < config.ties { lean(history) } else { Next::End }
 }
 
+/// Whether another restart ended at the very value of the elite. Where descents do not come to their end, as
+/// on a kink of F, restarts agree long before.
+fn is_exact(history: &History, at: usize) -> bool {
+    let (elite, tolerance) = (&history.entries[at], EXACT * history.scales.leader());
+    let same = |e: &Entry| {
+        (e.verified().zip(elite.verified())).is_some_and(|(a, b)| (a.value() - b.value()).abs() <= tolerance)
+    };
+    history.entries.iter().any(|e| e.restart != elite.restart && same(e))
+}
+
+/// A descent from the elite if it is not the end of one; then a population that arrived there goes on.
+fn make_exact(history: &History, at: usize, elite: &Claim) -> Option<Next> {
+    let Entry { kind, end, .. } = history.entries[at];
+    let by_descent = end == End::Converged && matches!(kind, Kind::Descent | Kind::NearEnds | Kind::Finish);
+    let is_finish = |e: &Entry| e.kind == Kind::Finish;
+    let tried = history.entries[at + 1..].iter().any(is_finish)
+        || history.of_restart(history.restart()).filter(|e| is_finish(e)).count() >= FINISHES;
+    if !by_descent && !tried {
+        return Some(Next::Finish(elite.clone(), NARROW * NARROW));
+    }
+    let population = history.entries.iter().rfind(|e| e.kind == Kind::Population)?;
+    (population.end == End::Arrived).then_some(Next::Resume)
+}
+
 /// Leaning descents since the elite was found.
 fn leans_since(history: &History) -> usize {
     let since = history.elite_since();
@@ -340,11 +434,12 @@ fn is_found_by_leaning(history: &History) -> bool {
 }
 
 /// While restarts do not agree: after each of them, and again and again where one has found the elite.
-fn lean_is_due(history: &History) -> bool {
+fn lean_is_due(history: &History, config: &PortfolioConfig) -> bool {
     let leans = |e: &&Entry| matches!(e.kind, Kind::LeanHere | Kind::LeanAway);
     let made = history.entries.iter().filter(leans).count() as u64;
     let populations = restarts(history, Kind::Population).count() as u64;
-    history.elite().is_some() && (is_found_by_leaning(history) || populations > made)
+    history.elite().is_some()
+        && (is_found_by_leaning(history) || populations > made && may_cost(history, config, Kind::Exact))
 }
 
 /// From the elite first, then from the best of a sample of the box, then from anywhere.

@@ -252,13 +252,13 @@ impl Portfolio {
                     number: self.history.entries.iter().filter(|e| e.kind == Kind::Population).count() as u64,
                     generation: self.population.as_ref().map_or(0, |p| p.generation),
                     known: self.known(),
-                    rivals: self.history.answers(),
+                    rivals: self.history.rivals(),
                 };
                 Present::Population(Box::new(Population::new(&ground, start)))
             }
             Next::Resume => match self.population.take() {
                 Some(mut population) => {
-                    population.resume();
+                    population.resume(self.history.last().and_then(|e| e.verified().or(e.claim.as_ref())));
                     Present::Population(population)
                 }
                 None => Present::Ended,

@@ -120,3 +120,6 @@ pub(super) trait Search {
     /// Ends it with what it has, because no lower evaluation is left.
     fn cut(&mut self);
 }
+
+#[cfg(test)]
+pub(super) mod tests;

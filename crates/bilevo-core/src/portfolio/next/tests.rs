@@ -98,45 +98,54 @@ fn a_population_is_finished_and_goes_on_where_that_fails() {
 }
 
 #[test]
-fn a_correction_that_would_have_paid_leads_to_the_border() {
+fn after_a_correction_a_descent_goes_on_from_the_true_answer_then_comes_the_border() {
     let mut entries = vec![verified(1, Kind::Descent, 0.5), corrected(2, Kind::Descent, 0.2, 0.8)];
-    let Next::Border(hoped, rivals) = after(entries.clone()) else { panic!() };
-    assert_eq!((hoped.y, rivals.clone()), (vec![0.5], vec![vec![0.9]]));
+    let Next::Finish(from, _) = after(entries.clone()) else { panic!() };
+    assert_eq!(from.y, vec![0.9]);
+    // One that is corrected in its turn does not go on again.
+    for finish in [verified(2, Kind::Finish, 0.7), corrected(2, Kind::Finish, 0.2, 0.7)] {
+        let Next::Border(hoped, rivals) = after([&entries[..], &[finish]].concat()) else { panic!() };
+        assert_eq!((hoped.y, rivals), (vec![0.5], vec![vec![0.9]]));
+    }
+    entries.push(verified(2, Kind::Finish, 0.7));
     // A third answer there: once more, with both as rivals; one close to a rival takes its place.
-    let mut border = Entry { rivals, ..corrected(2, Kind::Border, 0.3, 0.9) };
-    let again = |border: &Entry| {
-        let Next::Border(hoped, rivals) = after([&entries[..], std::slice::from_ref(border)].concat()) else { panic!() };
+    let again = |border: Entry| {
+        let Next::Border(hoped, rivals) = after([&entries[..], &[border]].concat()) else { panic!() };
         assert_eq!(hoped.value(), 0.3);
         rivals
     };
-    assert_eq!(again(&border), vec![vec![0.9]]);
-    border.rivals = vec![vec![0.1]];
-    assert_eq!(again(&border), vec![vec![0.1], vec![0.9]]);
-    // Once it promises nothing any more, a descent goes on from the true answer.
+    let border = |rival: f64| Entry { rivals: vec![vec![rival]], ..corrected(2, Kind::Border, 0.3, 0.9) };
+    assert_eq!(again(border(0.9)), vec![vec![0.9]]);
+    assert_eq!(again(border(0.1)), vec![vec![0.1], vec![0.9]]);
+    // Until it promises nothing any more; and there is none where the claim would not have paid.
     entries.push(corrected(2, Kind::Border, 0.6, 0.9));
-    let Next::Finish(from, _) = after(entries) else { panic!() };
-    assert_eq!(from.y, vec![0.9]);
-    // One that would not have paid goes there at once.
-    let entries = vec![verified(1, Kind::Descent, 0.1), corrected(2, Kind::Descent, 0.2, 0.8)];
-    assert!(matches!(after(entries), Next::Finish(..)));
+    assert!(matches!(after(entries), Next::Restart(_)));
+    let entries =
+        [verified(1, Kind::Descent, 0.1), corrected(2, Kind::Descent, 0.2, 0.8), verified(2, Kind::Finish, 0.7)];
+    assert!(matches!(after(entries.to_vec()), Next::Restart(_)));
 }
 
 #[test]
-fn rounds_along_a_border_end() {
-    let mut entries = vec![verified(1, Kind::Descent, 0.5), corrected(2, Kind::Descent, 0.2, 0.8)];
-    for _ in 0..ROUNDS {
-        assert!(matches!(after(entries.clone()), Next::Border(..)));
-        entries.push(corrected(2, Kind::Border, 0.3, 0.9));
-    }
-    assert!(matches!(after(entries), Next::Finish(..)));
+fn rounds_along_a_border_end_and_so_does_what_they_may_cost() {
+    let before =
+        vec![verified(1, Kind::Descent, 0.5), corrected(2, Kind::Descent, 0.2, 0.8), verified(2, Kind::Finish, 0.7)];
+    let rounds = |spent: u64| {
+        let mut entries = before.clone();
+        while matches!(after(entries.clone()), Next::Border(..)) {
+            entries.push(Entry { spent, ..corrected(2, Kind::Border, 0.3, 0.9) });
+        }
+        entries.len() - before.len()
+    };
+    // Three descents of 2 variables are 480 evaluations, a quarter of the other 300 makes 75.
+    assert_eq!((rounds(10), rounds(200), rounds(1000)), (ROUNDS, 3, 1));
 }
 
 #[test]
 fn after_a_correction_the_next_best_decisions_are_looked_at() {
     let mut first = corrected(1, Kind::Descent, 0.2, 0.8);
     first.seconds = vec![claim(0.6, 0.5), claim(0.5, 0.5), claim(0.9, 0.5)];
-    let mut entries = vec![first, verified(1, Kind::Finish, 0.75)];
-    entries.insert(1, Entry { claim: None, ..ended(1, Kind::Border, End::Converged, 0.6) });
+    let border = Entry { claim: None, ..ended(1, Kind::Border, End::Converged, 0.6) };
+    let mut entries = vec![first, verified(1, Kind::Finish, 0.75), border];
     assert_eq!(after(entries.clone()), Next::Second(claim(0.5, 0.5)));
     entries.push(ended(1, Kind::Second, End::Converged, 0.5));
     assert_eq!(after(entries.clone()), Next::Verify(3, Depth::Full));
@@ -216,4 +225,110 @@ fn effort_says_how_many_must_agree() {
     assert_eq!(run(Effort::Quick, agreed()[..2].to_vec()), Next::End);
     assert!(matches!(run(Effort::Thorough, agreed()), Next::Restart(_) | Next::Lean { .. }));
     assert!(matches!(run(Effort::Budget, agreed()), Next::Restart(_) | Next::Lean { .. }));
+}
+
+#[test]
+fn a_population_goes_on_where_its_descent_runs_out_of_evaluations() {
+    let population = |end| ended(2, Kind::Population, end, 0.5);
+    let mut entries = vec![verified(1, Kind::Descent, 0.2), population(End::Converged)];
+    entries.push(ended(2, Kind::Finish, End::Spent, 0.45));
+    assert!(matches!(after(entries.clone()), Next::Finish(..)), "as long as that pays");
+    entries.push(ended(2, Kind::Finish, End::Spent, 0.45));
+    assert_eq!(after(entries.clone()), Next::Resume);
+    // The next descent begins with shorter steps.
+    entries.push(population(End::Converged));
+    let Next::Finish(_, size) = after(entries.clone()) else { panic!() };
+    assert!((size - NARROW * NARROW).abs() < 1e-12);
+    // What promises more than the elite is verified first, and what ends at the elite is the end of it.
+    let better = |verdict| Entry { verdict, ..ended(2, Kind::Finish, End::Spent, 0.1) };
+    let run =
+        |last: Entry| after(vec![verified(1, Kind::Descent, 0.2), population(End::Converged), last.clone(), last]);
+    assert_eq!(run(better(None)), Next::Verify(3, Depth::Full));
+    assert_eq!(run(better(verdict(claim(0.1, 0.5), Depth::Full))), Next::Resume);
+    let same = Entry { verdict: verdict(claim(0.2, 0.5), Depth::Full), ..ended(2, Kind::Finish, End::Spent, 0.2) };
+    assert_ne!(run(same), Next::Resume);
+}
+
+#[test]
+fn a_claim_that_breaks_a_constraint_by_a_hair_agrees() {
+    let level = || LevelSpec::boxed(vec![(0.0, 1.0)]);
+    let spec = ProblemSpec::new("limited", level().with_inequalities(1), level());
+    let mut archive = Archive::new(2, 2, 1);
+    for i in 0..9 {
+        let v = f64::from(i) / 8.0;
+        archive.push(Level::Upper, &[v, v], &[v, v - 0.5]);
+        archive.push(Level::Lower, &[v, v], &[v]);
+    }
+    let mut history = History { entries: Vec::new(), scales: Scales::new(&spec, &archive) };
+    let broken = |by: f64| Some(Claim { upper: vec![0.2, by], ..claim(0.2, 0.5) });
+    let first = Entry {
+        claim: broken(0.0),
+        verdict: verdict(broken(0.0).unwrap(), Depth::Full),
+        ..verified(1, Kind::Descent, 0.2)
+    };
+    let second = |by: f64| Entry { claim: broken(by), ..ended(2, Kind::Descent, End::Converged, 0.2) };
+    history.entries = vec![first.clone(), second(1e-6)];
+    assert_eq!(next(&history, &PortfolioConfig::default()), Next::Verify(1, Depth::Light));
+    history.entries = vec![first, second(1e-2)];
+    assert!(matches!(next(&history, &PortfolioConfig::default()), Next::Restart(_)));
+}
+
+#[test]
+fn an_elite_that_stands_alone_is_verified_again() {
+    let lone = verified(1, Kind::Descent, 0.1);
+    let others = |count: u64| (2..2 + count).map(|restart| verified(restart, Kind::Population, 0.4));
+    let history = |lone: &Entry, count: u64| std::iter::once(lone.clone()).chain(others(count)).collect::<Vec<_>>();
+    assert!(!matches!(after(history(&lone, 1)), Next::Verify(..)));
+    assert_eq!(after(history(&lone, 2)), Next::Verify(0, Depth::Full));
+    // The more verdicts it has survived, the more it takes; and none while another restart agrees.
+    let twice = Entry { looks: 2, ..lone.clone() };
+    assert!(!matches!(after(history(&twice, 3)), Next::Verify(..)));
+    assert_eq!(after(history(&twice, 4)), Next::Verify(0, Depth::Full));
+    let agreeing = [history(&lone, 3), vec![verified(9, Kind::Descent, 0.1)]].concat();
+    assert!(!matches!(after(agreeing), Next::Verify(..)));
+}
+
+#[test]
+fn an_exact_end_that_won_is_finished_by_a_plain_descent() {
+    let lean = ended(4, Kind::LeanHere, End::Converged, 0.1);
+    let run = |exact: Entry| after([&agreed()[..], &[lean.clone(), exact]].concat());
+    assert_eq!(run(verified(4, Kind::Exact, 0.1)), Next::Finish(claim(0.1, 0.5), NARROW * NARROW));
+    assert!(!matches!(run(corrected(4, Kind::Exact, 0.1, 0.6)), Next::Finish(..)));
+}
+
+#[test]
+fn before_the_end_an_elite_is_made_exact_unless_two_values_are_the_very_same() {
+    let run = |values: [f64; 3], elite: End, population: End, more: &[Entry]| {
+        let [a, b, c] = values;
+        let first = Entry { end: elite, ..verified(1, Kind::Descent, a) };
+        let population = ended(3, Kind::Population, population, c);
+        after([&[first, verified(2, Kind::Descent, b), population, verified(3, Kind::Finish, c)], more].concat())
+    };
+    let loose = [0.2, 0.20001, 0.20002];
+    let near_ends = Next::Restart(Kind::NearEnds);
+    // By a descent, if it is not the end of one ...
+    let tried = [verified(4, Kind::Finish, 0.20003)];
+    assert_eq!(run(loose, End::Spent, End::Spent, &[verified(4, Kind::LeanHere, 0.9)]), near_ends);
+    assert_eq!(run(loose, End::Spent, End::Spent, &tried), near_ends);
+    assert_eq!(run([0.2, 0.20001, 0.2], End::Spent, End::Arrived, &[]), near_ends);
+    // ... and by a population that ended because it had arrived there.
+    assert_eq!(run(loose, End::Converged, End::Arrived, &[]), Next::Resume);
+    assert_eq!(run(loose, End::Converged, End::Converged, &[]), near_ends);
+    let alone = vec![
+        verified(1, Kind::Descent, 0.20001),
+        verified(2, Kind::Population, 0.20002),
+        Entry { end: End::Spent, ..verified(3, Kind::Descent, 0.2) },
+    ];
+    assert_eq!(after(alone), Next::Finish(claim(0.2, 0.5), NARROW * NARROW));
+}
+
+#[test]
+fn exact_ends_that_fail_are_given_up_when_they_have_cost_enough() {
+    let lean = |entries: &[Entry]| [entries, &[ended(9, Kind::LeanHere, End::Converged, 0.1)]].concat();
+    let failed = |spent: u64| Entry { spent, ..corrected(4, Kind::Exact, 0.3, 0.6) };
+    assert!(matches!(after(lean(&[&agreed()[..], &[failed(500)]].concat())), Next::Exact(..)));
+    assert!(!matches!(after(lean(&[&agreed()[..], &[failed(700)]].concat())), Next::Exact(..)));
+    // One that led to the elite has not failed.
+    let won = Entry { spent: 700, ..verified(4, Kind::Exact, 0.15) };
+    assert!(matches!(after(lean(&[&agreed()[..], &[won]].concat())), Next::Exact(..)));
 }

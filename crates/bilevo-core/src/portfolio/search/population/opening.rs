@@ -1,0 +1,86 @@
+//! The opening of a generation: sample, allocate, open the followers.
+
+use super::{Population, STEP, Stage, TOLERANCES};
+use crate::allocate::{Allocation, Sampled};
+use crate::candidate::Candidate;
+use crate::cma::Cma;
+use crate::portfolio::follower::{Effort, Follower, apart, predict};
+use crate::portfolio::search::Ground;
+use crate::rng::{Purpose, Stream};
+
+/// Share of the coordinates outside the box that go to the bound, the others go halfway to it: optima
+/// often lie on bounds.
+const AT_BOUND: f64 = 0.5;
+
+impl Population {
+    /// Spread of the leader's variables.
+    pub(super) fn spread(&self) -> f64 {
+        let d = self.cma.mean.len();
+        let sum: f64 = (0..self.m).map(|i| self.cma.cov[i * d + i]).sum();
+        (self.cma.step_size * (sum / self.m as f64).sqrt()).min(STEP)
+    }
+
+    /// Samples and chooses candidates, and opens their followers.
+    pub(super) fn open(&mut self, ground: &Ground<'_>) {
+        self.generation += 1;
+        let chosen = self.choose(ground);
+        let (spread, n) = (self.spread(), self.params.dim - self.m);
+        let tolerance = (TOLERANCES.0 * spread).max(1e-7);
+        self.followers.clear();
+        self.starts.clear();
+        for candidate in chosen {
+            let nearest =
+                self.judged.iter().min_by(|a, b| apart(&a.x, &candidate.x).total_cmp(&apart(&b.x, &candidate.x)));
+            // Every other population leaves the choice of a basin of the follower to its samples.
+            let base = nearest.filter(|_| self.number.is_multiple_of(2)).cloned();
+            let (y, radius) = match base {
+                Some(base) => {
+                    let far = apart(&base.x, &candidate.x);
+                    (predict(&base, &candidate.x, tolerance, &ground.archive.lower, &mut self.knowledge), 0.5 * far)
+                }
+                None => (candidate.guess, spread),
+            };
+            let effort = Effort { radius: radius.max(4.0 * tolerance), tolerance, evaluations: 10 + 4 * n };
+            self.followers.push(Follower::new(candidate.x, y.clone(), Vec::new(), effort));
+            self.starts.push(y);
+        }
+        self.stage = Stage::Follow;
+    }
+
+    /// Samples until the allocator is content.
+    fn choose(&mut self, ground: &Ground<'_>) -> Vec<Candidate> {
+        let population = self.params.population;
+        let mut candidates = Vec::new();
+        let mut point = vec![0.0; self.params.dim];
+        let mut round = 0;
+        let run = loop {
+            let mut stream = ground.streams.open(Purpose::Sample, self.generation, round);
+            for _ in 0..population {
+                sample(&self.cma, &mut stream, &mut point);
+                candidates.push(Candidate { x: point[..self.m].to_vec(), guess: point[self.m..].to_vec() });
+            }
+            let mut stream = ground.streams.open(Purpose::Allocate, self.generation, round);
+            let sampled = Sampled { candidates: &candidates, population, round: round as usize };
+            match self.allocator.allocate(&sampled, &mut stream) {
+                Allocation::Run(run) => break run,
+                Allocation::Resample => round += 1,
+            }
+        };
+        self.searches.run += run.len() as u64;
+        self.searches.skipped += (population - run.len().min(population)) as u64;
+        self.searches.resampled += round * population as u64;
+        run.iter().map(|&index| candidates[index].clone()).collect()
+    }
+}
+
+/// Draws a point; each coordinate outside the box goes to the bound or halfway to it.
+fn sample(cma: &Cma, stream: &mut Stream, point: &mut [f64]) {
+    cma.draw(stream, point);
+    for (coordinate, &mean) in point.iter_mut().zip(&cma.mean) {
+        if !(0.0..=1.0).contains(coordinate) {
+            let bound = if *coordinate < 0.0 { 0.0 } else { 1.0 };
+            let halfway = (0.5 * mean + 0.5 * bound).clamp(0.0, 1.0);
+            *coordinate = if stream.uniform() < AT_BOUND { bound } else { halfway };
+        }
+    }
+}
