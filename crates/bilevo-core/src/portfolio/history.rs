@@ -26,6 +26,8 @@ pub(super) enum Kind {
     Population,
     /// A descent that goes on from where another search of the same restart stood.
     Finish,
+    /// The same with the follower's constraints as the leader's, too.
+    Feasible,
     /// Points all over the box at both levels.
     Sample,
     /// A descent whose follower leans to the leader, from the elite ...

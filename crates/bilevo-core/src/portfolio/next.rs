@@ -66,6 +66,8 @@ pub(super) enum Next {
     Exact(Claim, Vec<Vec<f64>>),
     /// The best decision to which the follower gives the hoped for answer rather than its rivals.
     Border(Claim, Vec<Vec<f64>>),
+    /// A descent from a claim that keeps to the follower's constraints, too.
+    Feasible(Claim),
     /// Another look at a decision that a search came across.
     Second(Claim),
     /// A verdict on the claim of an entry.
@@ -77,6 +79,9 @@ pub(super) enum Next {
 /// The next step of a run.
 pub(super) fn next(history: &History, config: &PortfolioConfig) -> Next {
     let Some(last) = history.last() else { return restart(history, config) };
+    if let Some(next) = feasible(history, last) {
+        return next;
+    }
     if let Some(verdict) = verdict(history, last) {
         return verdict;
     }
@@ -95,6 +100,19 @@ pub(super) fn next(history: &History, config: &PortfolioConfig) -> Next {
     restart(history, config)
 }
 
+/// A descent that ended where no answer is feasible goes on with the follower's constraints as the leader's.
+fn feasible(history: &History, last: &Entry) -> Option<Next> {
+    let claim = last.claim.as_ref().filter(|_| last.verdict.is_none())?;
+    let descends = matches!(last.kind, Kind::Descent | Kind::NearEnds | Kind::Finish);
+    let had = history.of_restart(last.restart).any(|e| e.kind == Kind::Feasible);
+    if !descends || had || history.scales.answer_is_feasible(&claim.lower) {
+        return None;
+    }
+    let mut claims = history.of_restart(last.restart).rev().filter_map(|e| e.claim.as_ref());
+    let from = claims.find(|c| history.scales.answer_is_feasible(&c.lower)).unwrap_or(claim);
+    Some(Next::Feasible(from.clone()))
+}
+
 /// A verdict on the latest claim, if it deserves one.
 fn verdict(history: &History, last: &Entry) -> Option<Next> {
     let claim = last.claim.as_ref().filter(|_| last.verdict.is_none())?;
@@ -111,7 +129,7 @@ fn verdict(history: &History, last: &Entry) -> Option<Next> {
         _ if hopeless || worse => false,
         Kind::Population | Kind::Sample | Kind::LeanHere | Kind::LeanAway | Kind::LeanOn => false,
         Kind::Exact | Kind::Border | Kind::Second => promises,
-        Kind::Descent | Kind::NearEnds | Kind::Finish => match last.end {
+        Kind::Descent | Kind::NearEnds | Kind::Finish | Kind::Feasible => match last.end {
             End::Converged => true,
             End::Arrived => false,
             End::Spent => goes_on(history).is_none() && (promises || claim.settled && (at_elite || !resumes)),
@@ -129,6 +147,7 @@ fn goes_on(history: &History) -> Option<Next> {
     let mut before = history.of_restart(last.restart).rev().skip(1);
     let finishes = before.clone().filter(|e| e.kind == Kind::Finish).count();
     let pays = match last.kind {
+        Kind::Feasible => false,
         Kind::Descent => true,
         Kind::Finish => {
             let former = before.find_map(|e| e.claim.as_ref());
@@ -150,7 +169,7 @@ fn follow_up(history: &History, config: &PortfolioConfig) -> Option<Next> {
         Kind::Population => return after_population(&restart, last),
         Kind::Sample => return Some(lean(history)),
         Kind::LeanHere | Kind::LeanAway | Kind::LeanOn => return after_leaning(history, config, &restart),
-        Kind::Finish if last.verdict.is_none() || !restart.iter().any(|e| e.is_corrected()) => {
+        Kind::Finish | Kind::Feasible if last.verdict.is_none() || !restart.iter().any(|e| e.is_corrected()) => {
             if let Some(next) = after_finish(history, &restart) {
                 return Some(next);
             }
@@ -162,6 +181,10 @@ fn follow_up(history: &History, config: &PortfolioConfig) -> Option<Next> {
     }
     if let Some(claim) = tied(history, last).filter(|_| config.ties > 0 && last.kind != Kind::Exact) {
         return Some(lean_from(claim));
+    }
+    if last.kind == Kind::Second && !last.is_corrected() {
+        // It stands.
+        return last.verified().map(|claim| Next::Finish(claim.clone(), ANEW));
     }
     after_correction(history, config, &restart).or_else(|| second(history, &restart))
 }

@@ -296,6 +296,7 @@ impl Portfolio {
                 let change = Change::Border(Rivals { answers, scales: self.history.scales.clone() });
                 self.changed(change, Kind::Border, claim.point(), (BORDER, 0.0))
             }
+            Next::Feasible(claim) => self.changed(Change::Feasible, Kind::Feasible, claim.point(), (BORDER, 0.0)),
             Next::Second(claim) => Present::Second(claim),
             Next::Restart(_) | Next::End => Present::Ended,
         };
@@ -307,7 +308,7 @@ impl Portfolio {
         let start = descent::Start { budget, point, size, coarse, known: None };
         let informed = kind == Kind::LeanOn;
         let rivals = match &change {
-            Change::Lean(..) => Vec::new(),
+            Change::Lean(..) | Change::Feasible => Vec::new(),
             Change::Exact(rivals) | Change::Border(rivals) => rivals.answers.clone(),
         };
         Present::Changed(Box::new(Changed::new(self.shape, &self.archive, change, start, informed)), kind, rivals)

@@ -149,12 +149,34 @@ fn after_a_correction_the_next_best_decisions_are_looked_at() {
     assert_eq!(after(entries.clone()), Next::Second(claim(0.5, 0.5)));
     entries.push(ended(1, Kind::Second, End::Converged, 0.5));
     assert_eq!(after(entries.clone()), Next::Verify(3, Depth::Full));
-    // Where it stands, the other one is worse.
+    // Where it stands a descent goes on from there, and the other one is worse.
     entries[3] = verified(1, Kind::Second, 0.5);
+    let Next::Finish(from, _) = after(entries.clone()) else { panic!() };
+    assert_eq!(from.value(), 0.5);
+    entries.push(verified(1, Kind::Finish, 0.45));
     assert!(matches!(after(entries.clone()), Next::Restart(_)));
     // Without a correction nothing is looked at again.
     entries[0] = Entry { seconds: entries[0].seconds.clone(), ..verified(1, Kind::Descent, 0.8) };
     assert!(matches!(after(entries[..1].to_vec()), Next::Restart(_)));
+}
+
+#[test]
+fn a_descent_without_a_feasible_answer_goes_on_with_the_followers_constraints() {
+    let level = |count| LevelSpec { inequalities: count, ..LevelSpec::boxed(vec![(0.0, 1.0)]) };
+    let spec = ProblemSpec::new("scripted", level(0), level(1));
+    let scales = Scales::new(&spec, &Archive::new(2, 1, 2));
+    let then = |entries: Vec<Entry>| next(&History { entries, scales: scales.clone() }, &PortfolioConfig::default());
+    let breaks = |mut entry: Entry, by: f64| {
+        entry.claim.as_mut().unwrap().lower = vec![0.0, by];
+        entry
+    };
+    let mut entries = vec![breaks(ended(1, Kind::Population, End::Converged, 0.5), -0.1)];
+    entries.push(breaks(ended(1, Kind::Finish, End::Converged, 0.2), 0.1));
+    // From the latest claim of the restart with a feasible answer, once.
+    assert_eq!(then(entries.clone()), Next::Feasible(entries[0].claim.clone().unwrap()));
+    assert_eq!(then(entries[1..].to_vec()), Next::Feasible(entries[1].claim.clone().unwrap()));
+    entries.push(breaks(ended(1, Kind::Feasible, End::Converged, 0.4), 0.0));
+    assert_eq!(then(entries), Next::Verify(2, Depth::Full));
 }
 
 #[test]

@@ -11,6 +11,9 @@
 //!   the follower: what the leader can have with an answer that the follower gives to some decisions only
 //!   lies at the border to the others.
 //!
+//! - *Feasible*: the leader's constraints and the follower's. Where no answer is feasible, the follower's
+//!   violation is the leader's doing.
+//!
 //! Rivals are answers that a verdict preferred to what was claimed. They stay where they are: answers at
 //! corners do, and for others the error goes with the square of the leader's way, so that a few rounds of
 //! search and verdict are enough (cutting planes of the value function; Mitsos et al., 2008).
@@ -37,6 +40,7 @@ pub(in crate::portfolio) enum Change {
     Lean(f64, Scales),
     Exact(Rivals),
     Border(Rivals),
+    Feasible,
 }
 
 /// Answers that the claimed one must not be worse than, and what values are measured by.
@@ -120,6 +124,7 @@ impl Change {
         let ([m, gi, ge], [n, li, le]) = (upper, lower);
         match self {
             Change::Lean(..) => Shape { upper, lower },
+            Change::Feasible => Shape { upper: [m, gi + li, ge + le], lower },
             Change::Exact(rivals) => Shape { upper: [m + n, gi + 1 + rivals.answers.len() + li, ge + le], lower },
             Change::Border(rivals) => Shape { upper: [m, gi + rivals.answers.len(), ge], lower },
         }
@@ -132,11 +137,11 @@ impl Change {
         let with = |y: &[f64]| (Level::Lower, [&point[..m], y].concat());
         let mut points = match (self, level) {
             (Change::Exact(_), Level::Lower) => return vec![with(&point[m + n..])],
-            (Change::Border(_), Level::Lower) => return vec![(Level::Lower, first)],
+            (Change::Border(_) | Change::Feasible, Level::Lower) => return vec![(Level::Lower, first)],
             _ => vec![(Level::Upper, first.clone()), (Level::Lower, first)],
         };
         match self {
-            Change::Lean(..) => {}
+            Change::Lean(..) | Change::Feasible => {}
             Change::Exact(rivals) => {
                 points.push(with(&point[m + n..]));
                 points.extend(rivals.answers.iter().map(|y| with(y)));
@@ -175,6 +180,10 @@ impl Change {
         };
         match self {
             Change::Lean(..) => Some(first),
+            Change::Feasible => {
+                let (above, below) = (&first[1..], &below[1..]);
+                Some([&first[..1], &above[..gi], &below[..li], &above[gi..], &below[li..]].concat())
+            }
             Change::Exact(rivals) => {
                 let own = below[0] - sound(rows.next())?[0];
                 let gaps: Vec<f64> = std::iter::once(own).chain(rows.map(|row| gap(rivals, row))).collect();
@@ -204,7 +213,8 @@ impl Search for Changed {
 
     fn tell(&mut self, _ground: &Ground<'_>, _wanted: &Wanted, _rows: &Rows) {}
 
-    /// A claim of the true problem; it is not settled, as its answer is the follower's only perhaps.
+    /// A claim of the true problem; unless the follower is the true one it is not settled, as its answer is
+    /// the follower's only perhaps.
     fn claim(&self) -> Option<Claim> {
         let changed = self.descent.claim()?;
         let (m, n) = (self.shape.upper[0], self.shape.lower[0]);
@@ -214,7 +224,7 @@ impl Search for Changed {
             y: point[m..m + n].to_vec(),
             upper: changed.upper,
             lower: changed.lower,
-            settled: false,
+            settled: self.change == Change::Feasible && changed.settled,
         })
     }
 
@@ -281,6 +291,14 @@ mod tests {
         assert_eq!(row, [0.75, 0.25, -0.125, 0.125, 0.125 - (0.5 + price), -0.25]);
         assert!(price > 0.0);
         assert_eq!(change.row(shape, &archive, Level::Lower, &[0.5, 0.25, 0.5]), Some(vec![0.25, 0.0]));
+    }
+
+    #[test]
+    fn a_feasible_descent_sees_the_constraints_of_both() {
+        let (shape, archive, _) = run(&[[0.5, 0.25]]);
+        assert_eq!(Change::Feasible.shape(shape), Shape { upper: [1, 2, 0], ..shape });
+        assert_eq!(Change::Feasible.row(shape, &archive, Level::Upper, &[0.5, 0.25]), Some(vec![0.75, 0.25, -0.25]));
+        assert_eq!(Change::Feasible.row(shape, &archive, Level::Lower, &[0.5, 0.25]), Some(vec![0.125, -0.25]));
     }
 
     #[test]
