@@ -11,6 +11,7 @@ mod bench;
 mod calibrate;
 mod commands;
 mod deny;
+mod faults;
 mod fuzz;
 mod generate;
 mod guide;
@@ -41,6 +42,7 @@ cargo xtask tables [WORD]...          the tables of the guide's page on the defa
                                       (minutes), or only those whose command has such a word
 cargo xtask calibrate [ARGUMENT]...   what the words of a result are worth, on planted problems (minutes)
 cargo xtask fuzz proof [COUNT]        random problems against brute force: is anything false ever proven?
+cargo xtask faults [WORD]...          are faults in the rules of proofs found, all or those named so? (minutes)
 cargo xtask mutants [ARGUMENT]...     which faults in the search the tests find (hours; --shard 0/12 for a part)
 
 `test` is the same everywhere: whatever pip can install goes into an environment of its own in target.
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
         ["calibrate", rest @ ..] => calibrate::run(rest),
         ["tables", rest @ ..] => tables::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["faults", rest @ ..] => faults::run(rest),
         ["mutants", rest @ ..] => mutants::run(rest),
         ["help" | "--help" | "-h"] => {
             println!("{HELP}");

@@ -188,6 +188,8 @@ mod tests {
         assert!(!leaves(&[(0.0, 0.0)], &[(&[(1.0, 1.0)], true)], &[]));
         assert!(!leaves(&[(-1e-3, 2.0)], &[(&[(1.0, 1.0)], true)], &[]));
         assert!(!leaves(&[(0.0, 0.0), (0.0, 0.0)], &[(&[(1.0, 1.0), (1.0, 1.0)], true)], &[]));
+        // Where f is flat, a curved constraint that falls is no reason to leave.
+        assert!(!leaves(&[(0.0, 0.0)], &[(&[(1.0, 1.0)], false), (&[(0.0, 0.0)], true)], &[]));
     }
 
     #[test]

@@ -158,12 +158,14 @@ pub(crate) fn meets(work: &mut Work<'_>, inequalities: &[Row], equalities: &[Row
     inequalities.iter().all(|row| within(row, false)) && equalities.iter().all(|row| within(row, true))
 }
 
-/// The largest violation of the follower's constraints and bounds at a point; none if undefined.
+/// The largest violation of the follower's constraints and of bounds at a point, or distance from a whole
+/// number; none if undefined.
 fn violation(work: &mut Work<'_>, at: &Region) -> Option<f64> {
     let problem = work.problem;
     let mut worst = 0.0f64;
-    for (v, bounds) in at.iter().zip(&problem.bounds) {
+    for ((v, bounds), whole) in at.iter().zip(&problem.bounds).zip(&problem.whole) {
         worst = worst.max(bounds.lo - v.lo).max(v.lo - bounds.hi);
+        worst = worst.max(if *whole { (v.lo - v.lo.round()).abs() } else { 0.0 });
     }
     for row in &problem.lower_inequalities {
         let range = work.range(row, at);

@@ -8,12 +8,10 @@ use crate::local;
 use crate::relax::with_answer;
 use crate::work::Work;
 
-/// Answers that served regions, newest last; at most so many.
-const POOL: usize = 400;
-/// How many of them are tried on a region.
-const TRIED: usize = 24;
+/// Answers remembered, at most.
+const POOL: usize = 100;
 
-/// Answers found so far.
+/// Answers that served regions or refuted others, those that did so lately last.
 #[derive(Default)]
 pub(crate) struct Pool {
     answers: Vec<Vec<f64>>,
@@ -22,7 +20,7 @@ pub(crate) struct Pool {
 
 impl Pool {
     /// A number in [0, 1): the same ones in every run.
-    fn random(&mut self) -> f64 {
+    pub(crate) fn random(&mut self) -> f64 {
         // splitmix64
         self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let z = (self.random ^ (self.random >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -50,16 +48,33 @@ impl Pool {
             }
         }
         tries.extend((!parent.is_empty()).then(|| parent.to_vec()));
-        tries.extend(self.answers.iter().rev().take(TRIED).cloned());
+        tries.extend(self.answers.iter().rev().cloned());
         let mut scored: Vec<(f64, Vec<f64>)> = tries.into_iter().map(|y| (score(work, &x, &y), y)).collect();
         scored.retain(|(score, _)| *score < f64::INFINITY);
         scored.sort_by(|a, b| a.0.total_cmp(&b.0));
         let best = scored.into_iter().take(6).find_map(|(_, y)| certain(work, region, &y).map(|most| (y, most)))?;
-        let close = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-3);
-        if self.answers.len() < POOL && !self.answers.iter().any(|y| close(y, &best.0)) {
-            self.answers.push(best.0.clone());
-        }
+        self.learn(best.0.clone());
         Some(best)
+    }
+
+    /// Whether a remembered answer is clearly better than y at x, in floating-point numbers.
+    pub(crate) fn beats(&self, work: &mut Work<'_>, x: &[f64], y: &[f64]) -> bool {
+        let problem = work.problem;
+        let point: Vec<f64> = x.iter().chain(y).copied().collect();
+        let value = work.float(&problem.lower, &point);
+        let enough = value - problem.follower_tolerance * value.abs().max(1.0);
+        self.answers.iter().rev().any(|known| score(work, x, known) < enough)
+    }
+
+    /// Remembers an answer in place of one like it, or of the one that was of no use for longest.
+    pub(crate) fn learn(&mut self, answer: Vec<f64>) {
+        let close = |known: &Vec<f64>| known.iter().zip(&answer).all(|(a, b)| (a - b).abs() < 1e-3);
+        match self.answers.iter().position(close) {
+            Some(place) => drop(self.answers.remove(place)),
+            None if self.answers.len() == POOL => drop(self.answers.remove(0)),
+            None => {}
+        }
+        self.answers.push(answer);
     }
 }
 

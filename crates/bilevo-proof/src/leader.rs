@@ -54,9 +54,10 @@ pub struct LeaderProof {
     pub stopped: Option<Stopped>,
 }
 
-/// Attempts to prove a better decision right, at most, and the limits of one.
-const ATTEMPTS: u64 = 400;
+/// The limits of one attempt to prove a better decision right; together attempts may take a third of the work,
+/// and so much without asking.
 const ATTEMPT: Limits = Limits { boxes: 300, work: 3_000_000, time: None, stop: None };
+const ATTEMPTS: u64 = 10_000_000;
 
 /// Better decisions from which a local search is made, and its steps at most.
 const POLISHES: u64 = 12;
@@ -64,14 +65,15 @@ const STEPS: u64 = 500;
 
 /// Does no decision give the leader a value better than `claim` by more than `tolerance` · max(1, |claim|)?
 pub fn leader(problem: &Problem, claim: f64, tolerance: f64, limits: &Limits) -> LeaderProof {
-    let claim = problem.directions[0].flip(claim);
+    // What is no number claims nothing: everything is better.
+    let claim = if claim.is_finite() { problem.directions[0].flip(claim) } else { f64::MAX };
     let mut search = Search {
         work: Work::new(problem),
         pool: Pool::default(),
         limit: claim - tolerance * claim.abs().max(1.0),
         relative: tolerance,
         better: None,
-        attempts: 0,
+        attempted: 0,
         polished: 0,
     };
     let mut tree = Tree::new(problem.bounds.clone(), limits);
@@ -104,7 +106,8 @@ struct Search<'p> {
     relative: f64,
     /// F, x and y of the best decision found.
     better: Option<(f64, Vec<f64>, Vec<f64>)>,
-    attempts: u64,
+    /// Work of all attempts.
+    attempted: u64,
     polished: u64,
 }
 
@@ -121,15 +124,17 @@ impl Search<'_> {
             if branch.bound > self.limit {
                 continue;
             }
-            let known = self.pool.answer(&mut self.work, &branch.region, &branch.known);
-            self.try_decision(&branch, known.as_ref().map(|(y, _)| &y[..]));
+            let mut known = self.pool.answer(&mut self.work, &branch.region, &branch.known);
+            if self.try_decision(&branch, known.as_ref().map(|(y, _)| &y[..])) {
+                known = self.pool.answer(&mut self.work, &branch.region, &branch.known);
+            }
             let wanted = Wanted {
                 question: Question::Leader,
                 limit: self.limit,
                 known: known.as_ref().map(|(y, most)| (&y[..], *most)),
                 hints: &[],
             };
-            if prune(&mut self.work, &mut branch.region, &wanted) {
+            if prune(&mut self.work, &mut branch.region, &wanted) || self.is_settled(&branch.region) {
                 continue;
             }
             branch.known = known.map_or(branch.known, |(y, _)| y);
@@ -141,27 +146,44 @@ impl Search<'_> {
         (why, left.min(self.limit))
     }
 
-    /// Tries the middle x of a region with answers from its middle and from the known one.
-    fn try_decision(&mut self, branch: &Branch, known: Option<&[f64]>) {
-        if self.attempts >= ATTEMPTS {
-            return;
+    /// Tries the middle x of a region with answers from its middle and from the known one. True if a better
+    /// answer of the follower was learned on the way.
+    fn try_decision(&mut self, branch: &Branch, known: Option<&[f64]>) -> bool {
+        if self.attempted > ATTEMPTS + self.work.spent / 3 {
+            return false;
         }
         let problem = self.work.problem;
         let nx = problem.nx;
         let rounded = |(i, whole): (&Interval, &bool)| if *whole { i.middle().round() } else { i.middle() };
         let middle: Vec<f64> = branch.region.iter().zip(&problem.whole).map(rounded).collect();
         let margins = vec![1e-9; problem.lower_inequalities.len()];
+        let mut learned = false;
         for start in [Some(&middle[nx..]), known].into_iter().flatten() {
             let y = local::answer(&mut self.work, &middle[..nx], start, &margins, 60);
-            if self.consider(&middle[..nx], &y) && self.polished < POLISHES {
+            if self.pool.beats(&mut self.work, &middle[..nx], &y) {
+                continue;
+            }
+            let verdict = self.consider(&middle[..nx], &y);
+            learned |= verdict == Some(FollowerVerdict::Refuted);
+            if verdict == Some(FollowerVerdict::Proven) && self.polished < POLISHES {
                 self.polished += 1;
                 self.polish(middle[..nx].to_vec(), y);
             }
         }
+        learned
     }
 
-    /// Keeps a decision if it is certainly better than the limit and its answer is proven.
-    fn consider(&mut self, x: &[f64], y: &[f64]) -> bool {
+    /// Whether a region is one decision with one answer, and that answer is none or the decision was taken.
+    fn is_settled(&mut self, region: &Region) -> bool {
+        let point: Vec<f64> = region.iter().filter(|i| i.is_point()).map(|i| i.lo).collect();
+        let (x, y) = point.split_at(self.work.problem.nx.min(point.len()));
+        let verdict = if point.len() == region.len() { self.consider(x, y) } else { None };
+        verdict.is_some_and(|verdict| verdict != FollowerVerdict::Open)
+    }
+
+    /// Keeps a decision if it is certainly better than the limit and its answer is proven; none if it is not
+    /// better or breaks a constraint. If the follower has a better answer, that is remembered.
+    fn consider(&mut self, x: &[f64], y: &[f64]) -> Option<FollowerVerdict> {
         let problem = self.work.problem;
         let at: Region = x.iter().chain(y).map(|&v| Interval::point(v)).collect();
         let value = self.work.range(&problem.upper, &at);
@@ -171,42 +193,38 @@ impl Search<'_> {
             || !meets(&mut self.work, &problem.upper_inequalities, &problem.upper_equalities, &at)
             || !is_feasible(&mut self.work, &at)
         {
-            return false;
+            return None;
         }
-        self.attempts += 1;
         let proof = follower(problem, x, y, problem.follower_tolerance, &ATTEMPT);
         self.work.spent += proof.work;
+        self.attempted += proof.work;
         if proof.verdict == FollowerVerdict::Proven {
             let value = value.value.hi;
             self.limit = value - self.relative * value.abs().max(1.0);
             self.better = Some((value, x.to_vec(), y.to_vec()));
         }
-        proof.verdict == FollowerVerdict::Proven
+        if let Some((better, _)) = proof.better {
+            self.pool.learn(better);
+        }
+        Some(proof.verdict)
     }
 
-    /// Steps along the axes of x, the follower answering each, as long as they lower F; then the end is
-    /// considered as any decision is.
+    /// Steps along the axes of x and in random directions, the follower answering each, as long as they lower
+    /// F; then the end is considered as any decision is.
     fn polish(&mut self, mut x: Vec<f64>, mut y: Vec<f64>) {
-        let problem = self.work.problem;
-        let margins = vec![1e-9; problem.lower_inequalities.len()];
+        let margins = vec![1e-9; self.work.problem.lower_inequalities.len()];
         let mut value = self.float_value(&x, &y);
         let (start, mut step, mut tries) = (value, 0.05, 0);
         while step > 1e-7 && tries < STEPS {
             let mut moved = false;
-            for j in 0..problem.nx {
-                for sign in [-1.0, 1.0] {
-                    tries += 1;
-                    let bounds = problem.bounds[j];
-                    let mut trial = x.clone();
-                    let length = step * bounds.width();
-                    let length = if problem.whole[j] { length.max(1.0).round() } else { length };
-                    trial[j] = (trial[j] + sign * length).max(bounds.lo).min(bounds.hi);
-                    let answer = local::answer(&mut self.work, &trial, &y, &margins, 60);
-                    let new = self.float_value(&trial, &answer);
-                    if new < value {
-                        (x, y, value) = (trial, answer, new);
-                        moved = true;
-                    }
+            for direction in self.directions() {
+                tries += 1;
+                let trial = self.moved(&x, &direction, step);
+                let answer = local::answer(&mut self.work, &trial, &y, &margins, 60);
+                let new = self.float_value(&trial, &answer);
+                if new < value && !self.pool.beats(&mut self.work, &trial, &answer) {
+                    (x, y, value) = (trial, answer, new);
+                    moved = true;
                 }
             }
             step *= if moved { 1.0 } else { 0.4 };
@@ -217,6 +235,29 @@ impl Search<'_> {
             self.consider(&x, &y);
             self.limit = self.limit.min(limit);
         }
+    }
+
+    /// Both ways along every axis of x, and as many random directions if there is more than one.
+    fn directions(&mut self) -> Vec<Vec<f64>> {
+        let nx = self.work.problem.nx;
+        let axis = |k: usize| (0..nx).map(|j| if j == k / 2 { [-1.0, 1.0][k % 2] } else { 0.0 }).collect();
+        let mut all: Vec<Vec<f64>> = (0..2 * nx).map(axis).collect();
+        for _ in 0..if nx > 1 { 2 * nx } else { 0 } {
+            all.push((0..nx).map(|_| 2.0 * self.pool.random() - 1.0).collect());
+        }
+        all
+    }
+
+    /// x after a step, by shares of the box; whole numbers by at least one where they move.
+    fn moved(&self, x: &[f64], direction: &[f64], step: f64) -> Vec<f64> {
+        let problem = self.work.problem;
+        let coordinate = |j: usize| {
+            let bounds = problem.bounds[j];
+            let length = step * bounds.width() * direction[j];
+            let length = if problem.whole[j] { direction[j].signum() * length.abs().ceil() } else { length };
+            (x[j] + length).max(bounds.lo).min(bounds.hi)
+        };
+        (0..x.len()).map(coordinate).collect()
     }
 
     /// F in floating-point numbers; infinite where a constraint is broken.

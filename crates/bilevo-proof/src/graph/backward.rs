@@ -2,7 +2,7 @@
 //! propagation, HC4-revise).
 
 use super::{Function, Graph, Id, Op};
-use crate::interval::Interval;
+use crate::interval::{Interval, add_up};
 
 /// Ranges that shrink, and which nodes count: those that are computed at every feasible point.
 pub(crate) struct Narrowing<'a> {
@@ -152,7 +152,7 @@ fn inverse(function: Function, r: Interval, old: Interval) -> Interval {
         }
         Function::Sign if r.lo > 0.0 => Interval::POSITIVE,
         Function::Sign if r.hi < 0.0 => -Interval::POSITIVE,
-        Function::Floor => Interval::new(r.lo.ceil(), r.hi.floor() + 1.0),
+        Function::Floor => Interval::new(r.lo.ceil(), add_up(r.hi.floor(), 1.0)),
         _ => old,
     }
 }

@@ -148,9 +148,8 @@ fn test(comparison: Comparison, (a, ga): (Interval, Grade), (b, gb): (Interval, 
         _ => None,
     };
     let sides = ga.min(gb);
-    // Where a side is undefined the test fails, or holds if it is `!=`.
-    let undefined = comparison == Comparison::NotEqual;
-    let holds = holds.filter(|&holds| sides >= Grade::Defined || holds == undefined);
+    // Where a side may be undefined or infinite, anything may come out.
+    let holds = holds.filter(|_| sides >= Grade::Defined);
     let stable = if sides >= Grade::Lipschitz && (below || above) { Grade::Smooth } else { Grade::Defined };
     match holds {
         Some(true) => (Interval::ONE, stable),

@@ -70,6 +70,8 @@ pub(crate) fn general(seed: u64) -> String {
         4 => vec![format!("y^2*(y - 1) <= 0.{}", 1 + seed % 5)],
         5 => vec![format!("y == {a}*x")],
         6 => vec!["y <= 0.5".into(), "y <= 0.5 + 0*x".into(), "-y - x <= 1".into()],
+        // Undefined where y < -x.
+        7 => vec!["sqrt(x + y) <= 1.2".into()],
         _ => Vec::new(),
     };
     write(&mut random, &constraints, seed)
@@ -108,6 +110,68 @@ pub(crate) fn degenerate(seed: u64) -> String {
     write(&mut random, &constraints, seed)
 }
 
+/// Jumps whose lower value is taken, so that the follower still has a best answer; most of them at simple
+/// numbers.
+const JUMPS: [&str; 15] = [
+    "ceil(2*y)",
+    "(-floor(2*y))",
+    "if(y > 0.5, 1, 0)",
+    "if(y < -0.5, 1, 0)",
+    "abs(sign(y - 0.5))",
+    "(-round(abs(y)))",
+    "mod(y, 0.5)",
+    "if(y > 0.3*x, 1, 0)",
+    "ceil(x + y)",
+    "(-floor(y - x))",
+    "if(abs(y) <= 0.5, 0, 1)",
+    "if(y == 0.5, -1, 0)",
+    "if(y != -0.5 and y != 0.5, 1, 0)",
+    "exp(0.5*ceil(2*y))",
+    "sqrt(ceil(max(y, 0)))",
+];
+
+/// A problem with one variable at each level and jumps below: in f, in the constraints, or in both.
+pub(crate) fn jumps(seed: u64) -> String {
+    let mut random = Random(seed ^ 0x1A11);
+    let constraint = match seed % 12 {
+        1 => "ceil(2*y) <= 1",
+        2 => "floor(2*y) >= -1",
+        3 => "if(y > 0.25, 1, -1) <= 0",
+        4 => "abs(sign(y - 0.5)) <= 0.5",
+        5 => "-round(abs(y)) <= -1",
+        6 => "ceil(y - 0.3*x) <= 0.5",
+        7 => "mod(y, 0.5) <= 0",
+        8 => "if(y == 0.5 or y <= -0.5, -1, 1) <= 0",
+        9 => "ceil(2*y) - 2*y == 0",
+        10 => "max(ceil(2*y) - 1, abs(y) - 1) <= 0",
+        _ => "",
+    };
+    let constraints: Vec<String> = if constraint.is_empty() { Vec::new() } else { vec![constraint.into()] };
+    let upper = random.polynomial(&TERMS, 2, "y");
+    let mut lower = random.polynomial(&TERMS, 1, "y");
+    for _ in 0..1 + seed % 2 {
+        lower += &format!(" + {:.2}*{}", random.within(0.2, 1.7), random.choose(&JUMPS));
+    }
+    text(&upper, &[], &lower, &constraints)
+}
+
+/// A problem with one variable at each level, at least one of them a whole number. Some formulas are
+/// undefined at some of them.
+pub(crate) fn whole(seed: u64) -> String {
+    let mut random = Random(seed ^ 0x7701);
+    let boxes = [["{ integer = [-3, 3] }", "{ integer = [-3, 3] }"], ["{ integer = [-3, 3] }", "[-1.5, 1.5]"]];
+    let [x, y] = match seed % 4 {
+        0 | 1 => boxes[0],
+        2 => boxes[1],
+        _ => ["[-1.5, 1.5]", "{ integer = [-3, 3] }"],
+    };
+    let below = ["x + y <= 2", "y^2 <= 5", "x*y <= 3", "2*y - x <= 2.5", "abs(y) <= 2.5", "ceil(y/2) <= 0.5", "y <= 9"];
+    let below = vec![random.choose(&below).to_string(), random.choose(&below).to_string()];
+    let above = if seed.is_multiple_of(3) { vec!["x - y <= 2.5".into()] } else { Vec::new() };
+    let (upper, lower) = (random.polynomial(&TERMS, 3, "y"), random.polynomial(&TERMS, 3, "y"));
+    boxed(&upper, &above, &lower, &below, [x, y])
+}
+
 fn write(random: &mut Random, constraints: &[String], seed: u64) -> String {
     let above = if seed.is_multiple_of(3) { vec![format!("x + y <= {:.2}", 2.0 * random.unit())] } else { Vec::new() };
     let (upper, mut lower) = (random.polynomial(&TERMS, 3, "y"), random.polynomial(&TERMS, 3, "y"));
@@ -121,9 +185,13 @@ fn write(random: &mut Random, constraints: &[String], seed: u64) -> String {
 }
 
 fn text(upper: &str, above: &[String], lower: &str, below: &[String]) -> String {
+    boxed(upper, above, lower, below, ["[-1.5, 1.5]"; 2])
+}
+
+fn boxed(upper: &str, above: &[String], lower: &str, below: &[String], [x, y]: [&str; 2]) -> String {
     format!(
-        "[upper]\nminimize = \"{upper}\"\nvariables = {{ x = [-1.5, 1.5] }}\nsubject_to = {above:?}\n\
-         [lower]\nminimize = \"{lower}\"\nvariables = {{ y = [-1.5, 1.5] }}\nsubject_to = {below:?}\n"
+        "[upper]\nminimize = \"{upper}\"\nvariables = {{ x = {x} }}\nsubject_to = {above:?}\n\
+         [lower]\nminimize = \"{lower}\"\nvariables = {{ y = {y} }}\nsubject_to = {below:?}\n"
     )
 }
 

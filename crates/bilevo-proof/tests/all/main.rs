@@ -6,3 +6,4 @@ mod families;
 mod files;
 mod soundness;
 mod suites;
+mod whole;
