@@ -1,11 +1,12 @@
 //! Finished runs: how often is a run right that has to notice by itself that it is done, and does it
 //! say so when it is wrong?
 //!
-//! `finished [--seeds 1-9] [--method M] [--set PATH=VALUE]... [--units] [--markdown] [--csv FILE] SUITE...`
+//! `finished [--seeds 1-9] [--method M] [--set PATH=VALUE]... [--units | --prove SECONDS] [--markdown] [--csv FILE]
+//! SUITE...`
 //!
 //! A suite is `smd`, `tp`, `rotated`, `basblib`, `bolib`, `integer`, `own` (`examples/problems`), `nc` (ten
-//! random indefinite followers each at 2+2 and 3+3), a problem's name (with a size, `smd1@5+5`) or the path of a
-//! problem file. The known optimum ends no run. Rotated
+//! random indefinite followers each at 2+2 and 3+3; `nc:101` takes the ten from number 101 on), a problem's name
+//! (with a size, `smd1@5+5`) or the path of a problem file. The known optimum ends no run. Rotated
 //! problems are another instance for every seed.
 //!
 //! A run is *right* if F is within 1 % or 0.01 of the best known, both violations are at most 1e-4, and
@@ -17,6 +18,9 @@
 //! With `--units` every suite is run once more for each of several changes of units: x times 1e6, y times
 //! 1e-3, f times 1e-9 or 1e6, F times 1e-6 or 1e6, constraints times 1e4, and all together. Answers are
 //! judged in the plain units.
+//!
+//! With `--prove` every answer is proven for so many seconds, as `solve --prove` does, and better decisions are
+//! taken. A proven value is right whatever was known before; the time does not include the proof's.
 
 pub mod judge;
 mod options;
@@ -72,7 +76,7 @@ fn measure(options: &Options, suite: &str, scales: &Scales) -> Result<Vec<Run>> 
 }
 
 fn once(options: &Options, Case { problem, seed }: Case, scales: &Scales) -> Result<Run> {
-    let finding = judge::run(&problem, seed, scales, &options.method, &options.settings)?;
+    let finding = judge::run(&problem, seed, scales, options)?;
     Ok(Run { problem, seed, finding })
 }
 

@@ -1,10 +1,11 @@
 //! One run, and whether its answer is right.
 
-use super::suites;
 use super::units::{Scales, Units};
+use super::{Options, suites};
 use crate::clock::clock;
 use anyhow::Result;
-use bilevo::source::Named;
+use bilevo::prove::{Proof, ProveOptions};
+use bilevo::source::{Named, Source};
 use bilevo::{Audit, AuditOptions, History, RunResult, Serial, Solution, Solver, Verdict};
 use bilevo_core::problem::{BilevelProblem, Level, LowerConstraints, ProblemSpec};
 
@@ -72,13 +73,19 @@ impl Finding {
 ///
 /// # Errors
 /// A problem or setting that does not exist.
-pub fn run(name: &str, seed: u64, scales: &Scales, method: &str, settings: &[(String, String)]) -> Result<Finding> {
+pub fn run(name: &str, seed: u64, scales: &Scales, options: &Options) -> Result<Finding> {
     let plain = suites::open(name)?;
     let units = Units::new(suites::open(name)?, *scales);
-    let source = Named::new(Box::new(Units::new(suites::open(name)?, *scales)), name, "");
+    let scaled = || Ok(Box::new(Named::new(Box::new(Units::new(suites::open(name)?, *scales)), name, "")) as Box<_>);
+    let source: Box<dyn Source> = if options.prove.is_some() { suites::source(name)? } else { scaled()? };
     let mut history = History::default();
-    let solver = Solver::new(&source).method(method).seed(seed).set("stop.target", "off").observer(&mut history);
-    let solver = settings.iter().fold(solver, |solver, (path, value)| solver.set(path, value));
+    let solver = Solver::new(&*source).method(&options.method).seed(seed);
+    let solver = solver.set("stop.target", "off").observer(&mut history);
+    let solver = options.settings.iter().fold(solver, |solver, (path, value)| solver.set(path, value));
+    let solver = match options.prove {
+        Some(time_limit) => solver.prove(ProveOptions { time_limit, ..ProveOptions::default() }),
+        None => solver,
+    };
     let before = clock();
     let result = solver.run()?;
     let seconds = clock() - before;
@@ -91,7 +98,8 @@ pub fn run(name: &str, seed: u64, scales: &Scales, method: &str, settings: &[(St
     } else {
         gap(plain.spec(), &answer, Some(&audit(&*plain, &answer, seed)))
     };
-    let truth = nearest(plain.spec(), answer.upper_value);
+    let proven = result.proof.as_ref().is_some_and(Proof::is_value_proven);
+    let truth = if proven { Some(answer.upper_value) } else { nearest(plain.spec(), answer.upper_value) };
     let violation = answer.upper_violation.max(answer.lower_violation);
     let right = match truth {
         Some(truth) => is_close(answer.upper_value, truth) && violation <= VIOLATION && gap <= GAP,

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, bail};
 use bilevo_core::methods::AUTO;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What to measure.
 #[derive(Clone, Debug)]
@@ -11,6 +12,8 @@ pub struct Options {
     pub(super) seeds: Vec<u64>,
     pub(super) settings: Vec<(String, String)>,
     pub(super) units: bool,
+    /// Proves every answer, for so long at most, and takes better ones.
+    pub(super) prove: Option<Duration>,
     pub(super) markdown: bool,
     /// Where every run is written.
     pub(super) csv: Option<PathBuf>,
@@ -28,6 +31,7 @@ impl Options {
             seeds: (1..=9).collect(),
             settings: Vec::new(),
             units: false,
+            prove: None,
             markdown: false,
             csv: None,
             suites: Vec::new(),
@@ -38,12 +42,16 @@ impl Options {
                 "--method" => options.method = value()?,
                 "--seeds" => options.seeds = seeds(&value()?)?,
                 "--units" => options.units = true,
+                "--prove" => options.prove = Some(Duration::try_from_secs_f64(value()?.parse()?)?),
                 "--markdown" => options.markdown = true,
                 "--csv" => options.csv = Some(value()?.into()),
                 "--set" => options.settings.push(setting(&value()?)?),
                 name if name.starts_with('-') => bail!("there is no option {name}"),
                 name => options.suites.push(name.into()),
             }
+        }
+        if options.units && options.prove.is_some() {
+            bail!("--prove needs the plain formulas: leave out --units");
         }
         if options.suites.is_empty() {
             bail!("name a suite: smd, tp, rotated, basblib, bolib, integer, own, nc, or a problem");
@@ -89,6 +97,7 @@ mod tests {
     fn a_suite_must_be_named() {
         let read = |args: &[&str]| Options::read(args.iter().map(|arg| (*arg).to_string()));
         assert!(read(&["--units"]).is_err() && read(&["--nonsense", "smd"]).is_err());
+        assert!(read(&["--units", "--prove", "10", "nc"]).is_err() && read(&["--prove", "10", "nc"]).is_ok());
         let options = read(&["smd", "--seeds", "2", "--set", "jq.descent=0", "tp"]).unwrap();
         assert_eq!((options.suites.len(), &options.seeds[..], options.settings[0].1.as_str()), (2, &[2][..], "0"));
     }

@@ -2,6 +2,7 @@
 
 use super::options::dims;
 use anyhow::{Result, bail};
+use bilevo::Source;
 use bilevo_problems::BoxedProblem;
 use bilevo_problems::file::{self, ProblemFile};
 use std::path::{Path, PathBuf};
@@ -32,11 +33,16 @@ fn names(suite: &str) -> Result<Vec<String>> {
         "rotated" => numbered(12, |i| format!("smd{i}-rotated")),
         "basblib" | "bolib" | "integer" => collection(suite),
         "own" => own()?,
-        "nc" => {
-            ["2+2", "3+3"].iter().flat_map(|size| (1..=10).map(move |i| format!("indefinite:{i}@{size}"))).collect()
-        }
+        "nc" => indefinite(1),
+        suite if suite.starts_with("nc:") => indefinite(suite[3..].parse()?),
         name => vec![name.into()],
     })
+}
+
+/// Ten random problems with indefinite followers from number `first` on, in two sizes.
+fn indefinite(first: u32) -> Vec<String> {
+    let sizes = ["2+2", "3+3"];
+    sizes.iter().flat_map(|size| (first..first + 10).map(move |i| format!("indefinite:{i}@{size}"))).collect()
 }
 
 fn collection(name: &str) -> Vec<String> {
@@ -52,6 +58,12 @@ fn own() -> Result<Vec<String>> {
     files.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
     files.sort();
     Ok(files.iter().map(|path| path.display().to_string()).collect())
+}
+
+/// The problem of a name as whoever solves it opens it.
+pub(super) fn source(name: &str) -> Result<Box<dyn Source>> {
+    let (base, size) = name.split_once('@').map_or((name, None), |(base, size)| (base, Some(size)));
+    Ok(bilevo::source::open(base, size.map(dims).transpose()?)?)
 }
 
 /// The problem of a name, a name with a size (`smd1@5+5`), or a file.
@@ -88,5 +100,7 @@ mod tests {
         });
         assert_eq!(counts, [24, 20, 24, 60, 122, 68, 40]);
         assert_eq!(open("smd1@5+5").unwrap().spec().dim(), 10);
+        assert_eq!(names("nc:101").unwrap()[10], "indefinite:101@3+3");
+        assert!(source("indefinite:101@3+3").unwrap().formulas().is_some_and(|file| file.spec().dim() == 6));
     }
 }
