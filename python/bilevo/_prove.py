@@ -73,6 +73,10 @@ def prove(
         raise ProblemError("a point claims its own F\nhint: leave out `claim`, or x and y")
     if not (eps > 0 and np.isfinite(eps)):
         raise ProblemError(f"eps is {eps}\nhint: it takes a number above 0")
+    if claim is not None and not np.isfinite(claim):
+        raise ProblemError(f"claim is {claim}\nhint: it takes a finite number")
+    if not (time_limit >= 0 and np.isfinite(time_limit)):
+        raise ProblemError(f"time_limit is {time_limit}\nhint: it takes a number of seconds")
     name = os.fspath(problem)
     point = None if x is None or y is None else (_numbers(x), _numbers(y))
     if point is None and claim is None:

@@ -59,6 +59,11 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
         .ok_or("expected a number above 0".into())
 }
 
+/// A number that is one.
+pub(crate) fn finite(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or("expected a finite number".into())
+}
+
 /// More variables at one level than this fit no ordinary memory: the upper strategy keeps a few
 /// square matrices over all of them.
 const LARGEST_DIM: usize = 1000;

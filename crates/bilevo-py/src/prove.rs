@@ -2,7 +2,7 @@
 
 use crate::errors;
 use bilevo::prove::{Claim, ProveOptions};
-use bilevo::source;
+use bilevo::source::{self, Source};
 use pyo3::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,6 +10,25 @@ use std::time::Duration;
 
 /// How often a proof looks for Ctrl-C.
 const WAKE: Duration = Duration::from_millis(50);
+
+/// The problem of a name, in the size of the point if it comes in several.
+fn opened(name: &str, point: Option<&(Vec<f64>, Vec<f64>)>) -> Result<Box<dyn Source>, String> {
+    let source = source::open(name, None).map_err(|error| error.to_string())?;
+    let size = |source: &dyn Source| (source.spec().upper.dim(), source.spec().lower.dim());
+    let Some((x, y)) = point else { return Ok(source) };
+    let (given, expected) = ((x.len(), y.len()), size(&*source));
+    if given == expected {
+        return Ok(source);
+    }
+    source::open(name, Some(given)).map_err(|_| {
+        let (m, n) = expected;
+        format!(
+            "x has {} numbers and y has {}, {name} takes {m} and {n}\nhint: give the point of this problem",
+            x.len(),
+            y.len()
+        )
+    })
+}
 
 /// A proof as JSON, of a point if there is one, else of the value `claim`, with its words.
 #[pyfunction]
@@ -25,7 +44,7 @@ pub(crate) fn prove(
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     let work = move || -> Result<(String, Vec<String>), String> {
-        let source = source::open(&name, None).map_err(|error| error.to_string())?;
+        let source = opened(&name, point.as_ref())?;
         let file = source.formulas().ok_or_else(|| {
             format!("{name} has no formulas to prove anything from\nhint: write it as a problem file")
         })?;

@@ -10,7 +10,7 @@
 //! so: no change of the elite for a while, or a distribution that shrank to a point.
 
 use crate::audit::Audit;
-use crate::prove::Proof;
+use crate::prove::{LeaderVerdict, Proof};
 use crate::result::{RunResult, Status};
 use bilevo_core::Engine;
 use bilevo_core::problem::Level;
@@ -54,6 +54,11 @@ pub enum Doubt {
     },
     /// A proof from the formulas found a better answer of the follower.
     Refuted {
+        /// Its finding.
+        words: String,
+    },
+    /// A proof of the leader's value was asked for and did not succeed.
+    Unproven {
         /// Its finding.
         words: String,
     },
@@ -106,6 +111,11 @@ pub fn doubts(result: &RunResult, engine: &Engine) -> Vec<Doubt> {
     }
     if result.target_met == Some(true) {
         return doubts;
+    }
+    if let Some((proof, leader)) = proof.and_then(|proof| Some((proof, proof.leader.as_ref()?)))
+        && leader.verdict != LeaderVerdict::Proven
+    {
+        doubts.push(Doubt::Unproven { words: leader.words(proof.upper_value) });
     }
     let verification = result.verification.unwrap_or_default();
     // Where nothing is known of y but what its own solver answers, there is nothing to look at again.
@@ -177,6 +187,9 @@ impl fmt::Display for Doubt {
             ),
             Doubt::Audit { words } => write!(f, "audit: {words}"),
             Doubt::Refuted { words } => f.write_str(words),
+            Doubt::Unproven { words } => {
+                write!(f, "the leader's value is not proven: {words}\nhint: give it more time")
+            }
             Doubt::NotRechecked { settled: true } => f.write_str(
                 "the follower's answer was searched for only once\n\
                  hint: check it with an audit, or give the run a larger budget",

@@ -3,7 +3,7 @@
 use super::eval::Vector;
 use super::interrupt;
 use crate::Exit;
-use crate::args::{Duration, Format, positive, whole_number};
+use crate::args::{Dims, Duration, Format, finite, positive, whole_number};
 use crate::output::{self, BAD, GOOD, WARN, counted, say, short, vector};
 use crate::table::{heading, line};
 use anyhow::{Context, bail};
@@ -22,6 +22,9 @@ use std::time::Instant;
 pub(crate) struct Args {
     /// A problem file with formulas, or a built-in problem that is one (basblib/NAME, bolib/NAME)
     problem: String,
+    /// Upper and lower variables, as in 2+3, for problems that come in several sizes
+    #[arg(long, value_name = "M+N")]
+    dims: Option<Dims>,
     /// The result of a run, as `bilevo solve --format json` prints it; `-` is standard input
     #[arg(long, value_name = "RESULT.json", conflicts_with_all = ["x", "y", "claim"])]
     result: Option<PathBuf>,
@@ -32,7 +35,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true, requires = "x")]
     y: Option<Vector>,
     /// A value of F that no decision beats
-    #[arg(long, value_name = "F", allow_negative_numbers = true)]
+    #[arg(long, value_name = "F", allow_negative_numbers = true, value_parser = finite)]
     claim: Option<f64>,
     /// A difference of F that counts as none, relative to max(1, |F|)
     #[arg(long, value_name = "EPS", default_value_t = 1e-2, value_parser = positive)]
@@ -50,7 +53,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let stop = interrupt::flag()?;
-    let source = source::open(&args.problem, None)?;
+    let source = source::open(&args.problem, args.dims.map(|dims| (dims.upper, dims.lower)))?;
     let Some(file) = source.formulas() else {
         bail!("{} has no formulas to prove anything from\nhint: write it as a problem file", source.id());
     };
