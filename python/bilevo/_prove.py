@@ -21,8 +21,8 @@ Floats = npt.NDArray[np.float64]
 class Proof:
     """What was proven of a claim; objective values are in the problem's own direction.
 
-    ``follower`` has ``verdict`` (``"proven"``, ``"refuted"`` or ``"open"``), ``gap``, ``better``,
-    ``boxes`` and ``seconds``; ``leader`` has ``verdict`` (``"proven"``, ``"better"`` or ``"open"``),
+    ``follower`` has ``verdict`` (``"proven"``, ``"refuted"`` or ``"open"``), ``gap``, ``violation``,
+    ``better``, ``boxes`` and ``seconds``; ``leader`` has ``verdict`` (``"proven"``, ``"better"`` or ``"open"``),
     ``lower_bound``, ``better``, ``boxes`` and ``seconds``. Both are None where nothing was asked.
     ``words`` says it in sentences.
     """

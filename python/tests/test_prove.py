@@ -65,3 +65,18 @@ def test_corrected_optima_are_proven(name: str, stated: float, x: list[float], y
     assert proof.fun < stated - 0.05
     assert proof.follower is not None and proof.follower["verdict"] == "proven"
     assert proof.leader is not None and proof.leader["verdict"] == "proven"
+
+
+def test_claims_and_points_are_checked(basins: pathlib.Path) -> None:
+    with pytest.raises(bilevo.ProblemError, match="claim is nan"):
+        bilevo.prove(basins, claim=float("nan"))
+    with pytest.raises(bilevo.ProblemError, match="x has 2 numbers and y has 1"):
+        bilevo.prove(basins, [0.1, 0.2], [1.0])
+    with pytest.raises(bilevo.ProblemError, match="time_limit is -1"):
+        bilevo.prove(basins, claim=0.3, time_limit=-1)
+
+
+def test_problems_of_several_sizes_take_the_size_of_the_point() -> None:
+    proof = bilevo.prove("indefinite:4", [0.0], [0.5, 0.5], time_limit=20)
+    assert proof.follower is not None
+    assert proof.follower["verdict"] in ("proven", "refuted")

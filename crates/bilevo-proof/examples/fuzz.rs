@@ -24,13 +24,9 @@ fn main() -> ExitCode {
     let first: u64 = std::env::args().nth(2).and_then(|word| word.parse().ok()).unwrap_or(1000);
     let mut out = std::io::stdout().lock();
     let [mut all_claims, mut all_points] = [0; 2];
-    let all: [(&str, fn(u64) -> String); 4] = [
-        ("general", families::general),
-        ("degenerate", families::degenerate),
-        ("jumps", families::jumps),
-        ("whole numbers", families::whole),
-    ];
-    for (name, problem) in all {
+    let names = ["general", "degenerate", "jumps", "whole numbers"];
+    let all: [fn(u64) -> String; 4] = [families::general, families::degenerate, families::jumps, families::whole];
+    for (name, problem) in names.into_iter().zip(all) {
         let mut tally = Tally::default();
         for seed in first..first + count {
             soundness::check(&problem(seed), seed, &mut tally);

@@ -173,12 +173,21 @@ impl Search<'_> {
         learned
     }
 
-    /// Whether a region is one decision with one answer, and that answer is none or the decision was taken.
+    /// Whether a region is one decision with one answer, and the decision was taken or the follower certainly has a
+    /// better answer. Not merely one that is feasible within a tolerance: others may be excluded only by what is exact.
     fn is_settled(&mut self, region: &Region) -> bool {
+        let problem = self.work.problem;
         let point: Vec<f64> = region.iter().filter(|i| i.is_point()).map(|i| i.lo).collect();
-        let (x, y) = point.split_at(self.work.problem.nx.min(point.len()));
+        let (x, y) = point.split_at(problem.nx.min(point.len()));
         let verdict = if point.len() == region.len() { self.consider(x, y) } else { None };
-        verdict.is_some_and(|verdict| verdict != FollowerVerdict::Open)
+        match verdict {
+            Some(FollowerVerdict::Proven) => true,
+            Some(FollowerVerdict::Refuted) => {
+                let best = self.pool.answer(&mut self.work, region, y);
+                best.is_some_and(|(_, most)| most < self.work.range(&problem.lower, region).value.lo)
+            }
+            _ => false,
+        }
     }
 
     /// Keeps a decision if it is certainly better than the limit and its answer is proven; none if it is not

@@ -106,7 +106,10 @@ pub struct FollowerFinding {
     pub verdict: FollowerVerdict,
     /// f is at most this far from the follower's optimum; null if nothing is known.
     pub gap: Option<f64>,
-    /// A better answer, certainly feasible.
+    /// How far y is from meeting its own constraints; 0 if it does, null if they are undefined there.
+    #[serde(default)]
+    pub violation: Option<f64>,
+    /// A better answer, certainly feasible; any feasible one if y is not.
     pub better: Option<BetterAnswer>,
     /// Boxes looked at.
     pub boxes: u64,
@@ -133,7 +136,7 @@ pub struct LeaderFinding {
 /// Wall time is nobody's finding.
 impl PartialEq for FollowerFinding {
     fn eq(&self, other: &Self) -> bool {
-        let parts = |one: &Self| (one.verdict, one.gap, one.better.clone(), one.boxes);
+        let parts = |one: &Self| (one.verdict, one.gap, one.violation, one.better.clone(), one.boxes);
         parts(self) == parts(other)
     }
 }
@@ -176,6 +179,7 @@ impl From<FollowerProof> for FollowerFinding {
                 bilevo_proof::FollowerVerdict::Open => FollowerVerdict::Open,
             },
             gap: Some(proof.gap).filter(|gap| gap.is_finite()),
+            violation: proof.violation,
             better: proof.better.map(|(y, lower_value)| BetterAnswer { y, lower_value }),
             boxes: proof.boxes,
             seconds: Some(proof.seconds),
@@ -250,6 +254,17 @@ fn upper_value(file: &ExpressionProblem, x: &[f64], y: &[f64]) -> f64 {
 /// # Errors
 /// Nothing can be proven about this problem.
 pub fn prove(file: &ExpressionProblem, claim: &Claim, options: &ProveOptions) -> Result<Proof, Unsupported> {
+    ask(file, claim, options, |_, value| value)
+}
+
+/// Asks both questions; `against` says, from the finding about the follower and the claimed F, which value no decision
+/// is to beat.
+fn ask(
+    file: &ExpressionProblem,
+    claim: &Claim,
+    options: &ProveOptions,
+    against: impl FnOnce(&Proof, f64) -> f64,
+) -> Result<Proof, Unsupported> {
     let problem = Problem::new(file)?;
     let stop = Some(Arc::clone(&options.stop));
     let mut left = options.time_limit;
@@ -265,6 +280,7 @@ pub fn prove(file: &ExpressionProblem, claim: &Claim, options: &ProveOptions) ->
         proof.follower = Some(finding);
     }
     let limits = Limits { stop, ..Limits::time(left) };
+    let value = against(&proof, value);
     proof.leader = value.is_finite().then(|| bilevo_proof::leader(&problem, value, options.eps, &limits).into());
     Ok(proof)
 }

@@ -4,7 +4,7 @@ use super::Fault;
 
 /// In the order of the rules: first-order conditions, known answers, relaxations, grades, contraction, intervals,
 /// branching.
-pub(super) const FAULTS: [Fault; 64] = [
+pub(super) const FAULTS: [Fault; 65] = [
     Fault {
         name: "curved constraints may stay",
         file: "src/descent.rs",
@@ -263,6 +263,13 @@ pub(super) const FAULTS: [Fault; 64] = [
         before: "let stable = if ",
         right: "sides >= Grade::Lipschitz && (below || above)",
         wrong: "sides >= Grade::Defined",
+    },
+    Fault {
+        name: "equal at one end",
+        file: "src/graph/forward.rs",
+        before: "let same = ",
+        right: "a.is_point() && a == b",
+        wrong: "a.hi == b.hi",
     },
     Fault {
         name: "tests of what is undefined",

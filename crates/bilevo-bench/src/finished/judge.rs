@@ -76,8 +76,11 @@ impl Finding {
 pub fn run(name: &str, seed: u64, scales: &Scales, options: &Options) -> Result<Finding> {
     let plain = suites::open(name)?;
     let units = Units::new(suites::open(name)?, *scales);
-    let scaled = || Ok(Box::new(Named::new(Box::new(Units::new(suites::open(name)?, *scales)), name, "")) as Box<_>);
-    let source: Box<dyn Source> = if options.prove.is_some() { suites::source(name)? } else { scaled()? };
+    let source: Box<dyn Source> = if options.prove.is_some() {
+        suites::source(name)?
+    } else {
+        Box::new(Named::new(Box::new(Units::new(suites::open(name)?, *scales)), name, ""))
+    };
     let mut history = History::default();
     let solver = Solver::new(&*source).method(&options.method).seed(seed);
     let solver = solver.set("stop.target", "off").observer(&mut history);

@@ -148,14 +148,15 @@ fn print(proof: &Proof, id: &str) -> anyhow::Result<()> {
         let spent = effort(follower.boxes, follower.seconds);
         line(&mut out, "follower", format_args!("{style}{}{style:#} ({spent})", follower.words()))?;
     }
-    if let Some(leader) = &proof.leader {
+    if let (Some(leader), Some(words)) = (&proof.leader, proof.leader_words()) {
         let style = match leader.verdict {
+            LeaderVerdict::Proven if proof.refuted_answer().is_some() => WARN,
             LeaderVerdict::Proven => GOOD,
             LeaderVerdict::Better => BAD,
             LeaderVerdict::Open => WARN,
         };
         let spent = effort(leader.boxes, leader.seconds);
-        line(&mut out, "leader", format_args!("{style}{}{style:#} ({spent})", leader.words(proof.upper_value)))?;
+        line(&mut out, "leader", format_args!("{style}{words}{style:#} ({spent})"))?;
     }
     Ok(out.flush()?)
 }

@@ -80,6 +80,39 @@ fn claims_results_and_runs_are_proven() {
     assert_eq!(proven["success"], true, "{proven}");
 }
 
+/// A point that is no answer is not called proven, whatever its F.
+#[test]
+fn words_fit_points_that_are_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "[upper]\nminimize = \"x + y\"\nvariables = { x = [0, 1] }\n\
+                [lower]\nminimize = \"(y - 2*x)^2\"\nvariables = { y = { integer = [0, 3] } }\n\
+                subject_to = [\"y <= 1 + x\"]\n";
+    std::fs::write(folder.path().join("w.toml"), text).unwrap();
+    let prove = |x: &str, y: &str| {
+        let output = bilevo(folder.path(), &["prove", "w.toml", "--x", x, "--y", y]);
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (code, words) = prove("0", "0");
+    assert!(code == Some(0) && words.contains("the leader's value is proven"), "{words}");
+    for y in ["2", "0.5"] {
+        let (code, words) = prove("0", y);
+        assert!(code == Some(1) && words.contains("violates its own constraints by"), "{words}");
+        assert!(words.contains("one that meets them is y = ") && !words.contains("value is proven"), "{words}");
+    }
+    let (code, words) = prove("0", "1");
+    assert!(code == Some(1) && words.contains("the follower has a better answer: f = 0.0 at y = [0.0]"), "{words}");
+}
+
+/// Built-in problems that come in several sizes are proven in any of them.
+#[test]
+fn sizes_are_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["prove", "indefinite:4", "--dims", "1+2", "--claim", "1e3", "--format", "json"];
+    let proof = json(&bilevo(folder.path(), &args));
+    assert_eq!(proof["leader"]["verdict"], "better", "{proof}");
+    assert_eq!(proof["leader"]["better"]["y"].as_array().unwrap().len(), 2);
+}
+
 #[test]
 fn what_cannot_be_proven_is_said_with_a_way_out() {
     let folder = with_file();
@@ -92,6 +125,8 @@ fn what_cannot_be_proven_is_said_with_a_way_out() {
     says(&["prove", "smd1"], "has no formulas");
     says(&["solve", "smd1", "--prove"], "needs formulas");
     says(&["prove", "basins.toml", "--x", "1 2", "--y", "1"], "x has 2 numbers, basins takes 1");
+    says(&["prove", "basins.toml", "--claim", "nan"], "expected a finite number");
+    says(&["prove", "basins.toml", "--dims", "2+2", "--claim", "1"], "hint");
     std::fs::write(folder.path().join("other.json"), "{}").unwrap();
     says(&["prove", "basins.toml", "--result", "other.json"], "has no x and y");
     let open = FORK.replace("y = [-2, 2]", "y = [-2, inf]");

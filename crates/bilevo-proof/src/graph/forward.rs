@@ -138,13 +138,14 @@ fn call_grade(function: Function, a: Interval) -> Grade {
 /// A test is 1 or 0 where it is certain. It is certain *nearby* too if the sides are apart and continuous.
 fn test(comparison: Comparison, (a, ga): (Interval, Grade), (b, gb): (Interval, Grade)) -> (Interval, Grade) {
     let (below, above) = (a.hi < b.lo, a.lo > b.hi);
+    let same = a.is_point() && a == b;
     let holds = match comparison {
         Comparison::Less if below => Some(true),
         Comparison::Less if a.lo >= b.hi => Some(false),
         Comparison::LessOrEqual if a.hi <= b.lo => Some(true),
         Comparison::LessOrEqual if above => Some(false),
-        Comparison::Equal if below || above => Some(false),
-        Comparison::NotEqual if below || above => Some(true),
+        Comparison::Equal if below || above || same => Some(same),
+        Comparison::NotEqual if below || above || same => Some(!same),
         _ => None,
     };
     let sides = ga.min(gb);

@@ -168,7 +168,10 @@ pub(crate) fn whole(seed: u64) -> String {
     let below = ["x + y <= 2", "y^2 <= 5", "x*y <= 3", "2*y - x <= 2.5", "abs(y) <= 2.5", "ceil(y/2) <= 0.5", "y <= 9"];
     let below = vec![random.choose(&below).to_string(), random.choose(&below).to_string()];
     let above = if seed.is_multiple_of(3) { vec!["x - y <= 2.5".into()] } else { Vec::new() };
-    let (upper, lower) = (random.polynomial(&TERMS, 3, "y"), random.polynomial(&TERMS, 3, "y"));
+    let (upper, mut lower) = (random.polynomial(&TERMS, 3, "y"), random.polynomial(&TERMS, 3, "y"));
+    if seed % 4 == 1 {
+        lower += " + if(y == 1, -0.7, if(y != -2, 0, -0.9))";
+    }
     boxed(&upper, &above, &lower, &below, [x, y])
 }
 

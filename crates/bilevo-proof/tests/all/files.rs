@@ -82,6 +82,11 @@ fn own_problems_are_proven_and_false_claims_are_not() {
     check(folder("examples/problems"), &[]);
 }
 
+#[test]
+fn best_known_values_of_others_are_proven_and_false_claims_are_not() {
+    check(folder("examples/best-known"), &[]);
+}
+
 /// The same numbers on every run.
 #[test]
 fn proofs_repeat_themselves() {

@@ -2,7 +2,7 @@
 //! leader's value too.
 
 use super::{
-    Claim, FollowerFinding, FollowerVerdict, LeaderVerdict, Proof, ProveOptions, follower_tolerance, prove, upper_value,
+    Claim, FollowerFinding, FollowerVerdict, LeaderVerdict, Proof, ProveOptions, ask, follower_tolerance, upper_value,
 };
 use crate::audit::Response;
 use crate::result::{RunResult, Status};
@@ -63,16 +63,11 @@ fn settle(file: &ExpressionProblem, result: &RunResult) -> Option<Proof> {
 /// about that decision.
 fn adopt(file: &ExpressionProblem, result: &RunResult, options: &ProveOptions) -> Option<(Proof, Option<Better>)> {
     let claim = Claim::Point { x: result.x.clone()?, y: result.y.clone()? };
-    let mut proof = prove(file, &claim, options).ok()?;
-    let spec = BilevelProblem::spec(file);
-    // An answer that is refuted, or breaks constraints, claims a value that nobody gets.
-    let tolerance = 1e-6;
-    let wrong = proof.follower.as_ref().is_some_and(|follower| follower.verdict == FollowerVerdict::Refuted)
-        || result.upper_violation.is_none_or(|violation| violation > tolerance);
-    if wrong && proof.leader.as_ref().is_some_and(|leader| leader.better.is_none()) {
-        let worst = spec.upper.direction.flip(1e12);
-        proof.leader = prove(file, &Claim::Value(worst), options).ok()?.leader;
-    }
+    let worst = BilevelProblem::spec(file).upper.direction.flip(1e12);
+    let infeasible = result.upper_violation.is_none_or(|violation| violation > 1e-6);
+    // An answer that is refuted, or violates constraints, claims a value that nobody gets.
+    let against = |proof: &Proof, value| if infeasible || proof.refuted_answer().is_some() { worst } else { value };
+    let mut proof = ask(file, &claim, options, against).ok()?;
     let better = proof.leader.as_mut().and_then(|leader| leader.better.take());
     let Some(better) = better else { return Some((proof, None)) };
     let (response, lower) = response(file, &better.x, &better.y);

@@ -6,10 +6,24 @@ impl Proof {
     /// The findings as sentences: about the follower, then about the leader.
     pub fn words(&self) -> Vec<String> {
         let follower = self.follower.as_ref().map(FollowerFinding::words);
-        let leader = self.leader.as_ref().map(|leader| leader.words(self.upper_value));
-        follower.into_iter().chain(leader).collect()
+        follower.into_iter().chain(self.leader_words()).collect()
+    }
+
+    /// The finding about the leader as a sentence; none if nobody asked.
+    pub fn leader_words(&self) -> Option<String> {
+        let leader = self.leader.as_ref()?;
+        Some(match (leader.verdict, self.refuted_answer(), leader.lower_bound) {
+            // The bound holds, but it is no proof of a value that nobody gets.
+            (LeaderVerdict::Proven, Some(_), Some(bound)) => {
+                format!("no decision gives better than F = {}; with this answer F is not reached", number(bound))
+            }
+            _ => leader.words(self.upper_value),
+        })
     }
 }
+
+/// What a run in floating-point numbers leaves is no violation.
+const VIOLATION: f64 = 1e-6;
 
 impl FollowerFinding {
     /// The finding as a sentence.
@@ -17,12 +31,23 @@ impl FollowerFinding {
         let gap = self.gap.map_or(String::new(), |gap| format!(" by more than {}", number(gap)));
         match (self.verdict, &self.better) {
             (FollowerVerdict::Proven, _) => format!("the follower's answer is proven: none is better{gap}"),
+            (FollowerVerdict::Refuted, better) if self.violation.is_none_or(|violation| violation > VIOLATION) => {
+                let broken = self.violation.map_or(String::new(), |violation| format!(" by {}", number(violation)));
+                let other = better.as_ref().map_or(String::new(), |better| {
+                    format!(
+                        "; one that meets them is y = {} with f = {}",
+                        vector(&better.y),
+                        number(better.lower_value)
+                    )
+                });
+                format!("the follower's answer violates its own constraints{broken}{other}")
+            }
             (FollowerVerdict::Refuted, Some(better)) => format!(
                 "the follower has a better answer: f = {} at y = {}",
                 number(better.lower_value),
                 vector(&better.y)
             ),
-            (FollowerVerdict::Refuted, None) => "the follower's answer breaks its own constraints".into(),
+            (FollowerVerdict::Refuted, None) => "the follower's answer is refuted".into(),
             (FollowerVerdict::Open, _) => {
                 format!("open: whether the follower has a better answer{gap} could not be decided")
             }

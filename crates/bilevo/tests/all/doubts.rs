@@ -134,3 +134,41 @@ fn violations_have_a_tolerance_of_their_own() {
     let loose = solver("stop.violation_tolerance", 0.5);
     assert!(loose.success);
 }
+
+/// A stated optimum without f: F alone is met in the wrong basin, and does not count.
+#[test]
+fn a_known_value_without_the_follower_counts_only_with_a_right_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = |dip: &str| {
+        format!(
+            "[upper]\nminimize = \"(x - 0.3)^2 + (y - 0.5)^2\"\nvariables = {{ x = [0, 1] }}\n\
+             [lower]\nminimize = \"(y - 0.5)^2{dip}\"\nvariables = {{ y = [-1, 1] }}\n[best_known]\nupper = 0\n"
+        )
+    };
+    let run = |name: &str, text: String| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let source = bilevo::source::open(path.to_str().unwrap(), None).unwrap();
+        Solver::new(&*source).seed(1).run().unwrap()
+    };
+    let result = run("plain.toml", text(""));
+    assert!(result.solved == Some(true) && result.success, "{result:?}");
+    assert!(result.proof.as_ref().is_some_and(bilevo::prove::Proof::is_answer_proven), "{result:?}");
+    // A dip that no search meets by chance.
+    let result = run("dip.toml", text(" - 3*exp(-((y + 0.9137)/1e-4)^2)"));
+    assert!(result.upper_value.unwrap() < 1e-3, "{result:?}");
+    assert!(result.solved == Some(false) && result.target_met != Some(true), "{result:?}");
+    warned(&result, "the follower has a better answer: f = -1.0");
+}
+
+/// Whoever asks for a proof is told if there is none.
+#[test]
+fn a_value_that_could_not_be_proven_in_time_is_a_warning() {
+    let source = bilevo::source::open("indefinite:103", Some((3, 3))).unwrap();
+    let options = |seconds: u64| bilevo::prove::ProveOptions {
+        time_limit: std::time::Duration::from_secs(seconds),
+        ..Default::default()
+    };
+    let run = |seconds: u64| Solver::new(&*source).seed(1).max_evals(300).prove(options(seconds)).run().unwrap();
+    warned(&run(0), "the leader's value is not proven: open: nothing better than F = ");
+}
