@@ -317,3 +317,27 @@ impl Search for Descent {
 fn tolerance(length: f64) -> f64 {
     (0.1 * length).max(FINEST)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_lost_if_answers_close_by_are_not_found_early_on() {
+        let shape = Shape { upper: [1, 0, 0], lower: [1, 0, 0] };
+        let start = Start { point: vec![0.5; 2], size: 1.0, budget: 400, coarse: 0.0, known: None };
+        let mut descent = Descent::new(shape, &shape.archive(), start);
+        (descent.astray, descent.spent) = (LOST - 1, 50);
+        assert!(!descent.is_lost());
+        descent.astray = LOST;
+        assert!(descent.is_lost());
+        // Late ones fail for want of digits.
+        descent.spent = 100;
+        assert!(!descent.is_lost());
+    }
+
+    #[test]
+    fn an_answer_is_as_exact_as_the_step_needs() {
+        assert_eq!([tolerance(0.2), tolerance(1e-9)], [0.1 * 0.2, FINEST]);
+    }
+}

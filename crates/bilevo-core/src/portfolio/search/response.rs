@@ -191,3 +191,58 @@ impl Landscape for Response<'_> {
         self.lower.outputs() > 1 || self.answer.free.len() < self.lower.dim() - self.m
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::surrogate::Sample;
+
+    /// A surrogate around (0, 0) of a function that is zero there.
+    fn surrogate(f: impl Fn(f64, f64) -> f64) -> Surrogate {
+        let mut sample = Sample::default();
+        for i in -2..=2 {
+            for j in -2..=2 {
+                let (x, y) = (0.1 * f64::from(i), 0.1 * f64::from(j));
+                if (i, j) != (0, 0) {
+                    sample.points.extend([x, y]);
+                    sample.values.push(f(x, y));
+                }
+            }
+        }
+        sample.len = sample.values.len();
+        Surrogate::with_lengths(&sample, 1, &[0.5; 2])
+    }
+
+    /// F = (x - 0.1)² + y - 0.01, f = (y - x / 2)²: F along the response is (x - 0.1)² + x / 2 - 0.01.
+    fn models() -> (Surrogate, Surrogate) {
+        (surrogate(|x, y| (x - 0.1).powi(2) + y - 0.01), surrogate(|x, y| (y - 0.5 * x).powi(2)))
+    }
+
+    const NONE: Constraints<'static> = Constraints { inequalities: 0, centre: &[] };
+
+    #[test]
+    fn values_and_slopes_along_the_response() {
+        let (upper, lower) = models();
+        let region = Region { radius: 1e-3, low: vec![-1.0], high: vec![1.0] };
+        let mut response = Response::new(&upper, &lower, region, NONE, &[]);
+        assert!((response.answer(&[0.1])[0] - 0.05).abs() < 1e-4);
+        let (mut value, mut gradient, mut hessian) = ([0.0], [0.0], [0.0]);
+        response.values(&[0.1], &mut value);
+        response.gradients(&[0.1], &mut gradient);
+        response.hessian(&[0.1], &[1.0], &mut hessian);
+        assert!((value[0] - 0.04).abs() < 1e-3, "{value:?}");
+        assert!((gradient[0] - 0.5).abs() < 1e-2, "{gradient:?}");
+        assert!((hessian[0] - 2.0).abs() < 0.1, "{hessian:?}");
+    }
+
+    #[test]
+    fn an_answer_that_the_box_holds_does_not_move() {
+        let (upper, lower) = models();
+        let region = Region { radius: 1e-3, low: vec![-1.0], high: vec![0.02] };
+        let mut response = Response::new(&upper, &lower, region, NONE, &[]);
+        assert!((response.answer(&[0.1])[0] - 0.02).abs() < 1e-9);
+        let mut gradient = [1.0];
+        response.gradients(&[0.1], &mut gradient);
+        assert!(gradient[0].abs() < 1e-2, "{gradient:?}");
+    }
+}
