@@ -34,11 +34,13 @@ pub(crate) fn run(args: &[&str]) -> Result<bool, String> {
         if !args.is_empty() && !args.iter().any(|word| fault.name.contains(word)) {
             continue;
         }
-        let tests = output(&mut cargo(&place, &["test", "--lib", "--quiet"], Some(index)))?;
-        let fuzz = || output(&mut cargo(&place, &["run", "--example", "fuzz", "--", PROBLEMS, "0"], Some(index)));
-        let caught = match tests.code {
-            Some(0) => (fuzz()?.code != Some(0)).then_some("by brute force"),
-            _ => Some("by a unit test"),
+        let fails = |args: &[&str]| Ok::<bool, String>(output(&mut cargo(&place, args, Some(index)))?.code != Some(0));
+        let caught = if fails(&["test", "--lib", "--quiet"])? {
+            Some("by a unit test")
+        } else if fails(&["test", "--test", "all", "--quiet", "whole::both"])? {
+            Some("by trying all whole numbers")
+        } else {
+            fails(&["run", "--example", "fuzz", "--", PROBLEMS, "0"])?.then_some("by brute force")
         };
         println!("{}: {}", fault.name, caught.unwrap_or("MISSED"));
         missed.extend(caught.is_none().then_some(fault.name));

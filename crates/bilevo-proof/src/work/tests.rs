@@ -143,6 +143,32 @@ fn contraction_keeps_points_whose_values_are_wanted() {
     assert!(inverted > 24, "{inverted}");
 }
 
+/// No value lies above a supremum, and there is none where a value is undefined.
+#[test]
+fn suprema_lie_above_all_values() {
+    let mut state = 23;
+    for formula in FORMULAS {
+        let file = file(formula);
+        let problem = Problem::new(&file).unwrap();
+        let mut work = Work::new(&problem);
+        for _ in 0..300 {
+            let mut some = || {
+                let lo = random(&mut state) * 3.0 - 1.5;
+                Interval::new(lo, (lo + random(&mut state)).min(1.5))
+            };
+            let region = vec![some(), some()];
+            let supremum = work.supremum(&problem.upper, &region);
+            for _ in 0..20 {
+                let mut inside = |i: &Interval| (i.lo + random(&mut state) * i.width()).clamp(i.lo, i.hi);
+                let p = [inside(&region[0]), inside(&region[1])];
+                let value = evaluate(&file, &p);
+                let holds = supremum.is_none_or(|most| value <= most + 1e-12 * (1.0 + value.abs()));
+                assert!(holds, "{formula} at {p:?} in {region:?}: {value} {supremum:?}");
+            }
+        }
+    }
+}
+
 /// Grades speak of a neighbourhood: what turns at the edge of a box is not tame on it.
 #[test]
 fn grades_are_those_of_a_neighbourhood() {
@@ -181,11 +207,18 @@ fn grades_are_those_of_a_neighbourhood() {
         ("pow(y, 1.5)", (-0.1, 1.0), Partial),
         ("exp(800*y)", (0.0, 1.0), Partial),
     ];
-    for (formula, (lo, hi), expected) in cases {
+    let range = |formula: &str, lo: f64, hi: f64| {
         let problem = Problem::new(&file(formula)).unwrap();
         let region = vec![Interval::new(-1.5, 1.5), Interval::new(lo, hi)];
-        let range = Work::new(&problem).range(&problem.upper, &region);
+        Work::new(&problem).range(&problem.upper, &region)
+    };
+    for (formula, (lo, hi), expected) in cases {
+        let range = range(formula, lo, hi);
         assert_eq!(range.grade, expected, "{formula} on [{lo}, {hi}]: {range:?}");
+    }
+    // One end that is equal does not make all equal.
+    for (lo, hi) in [(0.2, 0.5), (0.5, 0.7)] {
+        assert_eq!(range("if(y == 0.5, 1, 0)", lo, hi).value, Interval::new(0.0, 1.0));
     }
 }
 
