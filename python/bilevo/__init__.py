@@ -1,7 +1,7 @@
-"""Bilevel (leader-follower) optimisation by evolution.
+"""Bilevel (leader-follower) optimisation.
 
-A leader decides x, a follower answers with the y that is best for itself, and the leader wants the
-decision that is best after that answer.
+A leader chooses x, a follower responds with the y that is best for itself, and bilevo finds the
+decision that is best for the leader once the follower has responded.
 
 >>> import bilevo
 >>> result = bilevo.minimize("smd1", seed=1)
@@ -9,7 +9,7 @@ decision that is best after that answer.
 True
 
 :func:`minimize` solves a problem given by functions, a class, a name or a file;
-:class:`Optimizer` leaves the evaluations to you; :mod:`bilevo.problems` has test problems;
+:class:`Optimizer` lets you evaluate the points yourself; :mod:`bilevo.problems` has test problems;
 :mod:`bilevo.lab` compares methods.
 """
 

@@ -24,8 +24,8 @@ Packed: TypeAlias = tuple[Floats, "float | None", "bytes | None"]
 class Answer:
     """The answer of a follower that has its own solver.
 
-    ``y`` is what it does, of any length; ``f`` its objective there, if known; ``info`` whatever else the
-    leader's function wants (prices, a fitted model), as long as it can be pickled.
+    ``y`` is its response, of any length; ``f`` is its objective there, if known; ``info`` is whatever else the
+    leader's function needs (prices, a fitted model), as long as it can be pickled.
 
     >>> Answer([1, 2], info={"price": 3.5}).info["price"]
     3.5
@@ -51,7 +51,7 @@ def pack_all(given: Any, count: int) -> list[Packed]:
     except TypeError:
         raise TypeError(
             f"the follower returned {type(given).__name__} for {count} decisions"
-            "\nhint: with vectorized=True it gets x with one row for each decision and returns a list of answers"
+            "\nhint: with vectorized=True it receives x with one row per decision and returns a list of answers"
         ) from None
     if len(answers) != count:
         raise ValueError(f"the follower returned {len(answers)} answers to {count} decisions")

@@ -92,7 +92,7 @@ def _mask(integer: Integer, count: int, level: str) -> list[bool]:
     wrong = [index for index in given.tolist() if not -count <= index < count]
     if wrong:
         raise ProblemError(
-            f"integer_{level} names variable {wrong[0]}, but there are {count}\nhint: variables count from 0"
+            f"integer_{level} names variable {wrong[0]}, but there are {count}\nhint: variables are counted from 0"
         )
     chosen = {index % count for index in given.tolist()}
     return [index in chosen for index in range(count)]
@@ -114,7 +114,7 @@ def spread_bounds(low: Any, high: Any, count: int, level: str) -> list[tuple[flo
 def check_pair(low: float, high: float, level: str, index: int) -> None:
     if low > high:
         raise ProblemError(
-            f"{level} variable {index} has the bounds ({low:g}, {high:g}), the wrong way round"
+            f"{level} variable {index} has the bounds ({low:g}, {high:g}), in the wrong order"
             f"\nhint: write ({high:g}, {low:g})"
         )
     if not (np.isfinite(low) and np.isfinite(high)):

@@ -126,7 +126,7 @@ class _Linear:
         columns = matrix.shape[1]
         if columns not in (own, sum(sizes)):
             raise ProblemError(
-                f"an {level} LinearConstraint has {columns} columns\nhint: one for each of the {own} {level} variables,"
+                f"an {level} LinearConstraint has {columns} columns\nhint: give one for each of the {own} {level} variables,"
                 f" or for each of all {sum(sizes)}, x before y"
             )
         self.which = "both" if columns == sum(sizes) else level

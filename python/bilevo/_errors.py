@@ -4,22 +4,27 @@ from __future__ import annotations
 
 
 class BilevoError(Exception):
-    """The base of every error that bilevo itself raises."""
+    """The base of every error that bilevo itself raises.
+
+    ``code`` is a stable code such as ``"E201"``, where the error has one; the guide lists them.
+    """
+
+    code: str | None = None
 
 
 class ProblemError(BilevoError, ValueError):
-    """A problem, a method or a setting that makes no sense; the message says what to change."""
+    """A problem, a method or a setting is wrong; the message says what to change."""
 
 
 class EvaluationError(BilevoError, RuntimeError):
-    """An evaluation failed and the run cannot or must not go on.
+    """An evaluation failed, and the run cannot or must not continue.
 
     The exception of the user's function, with its traceback, is the ``__cause__``.
     """
 
 
 class CheckpointError(BilevoError, RuntimeError):
-    """A checkpoint that cannot be read, written or gone on with."""
+    """A checkpoint cannot be read, written or continued."""
 
 
 class OutOfTime(Exception):
@@ -27,4 +32,4 @@ class OutOfTime(Exception):
 
 
 class BilevoWarning(UserWarning):
-    """Something a user should know about a run that nevertheless went on."""
+    """Something you should know about a run, which nevertheless continued."""

@@ -61,13 +61,13 @@ def minimize(
     name: str | None = None,
     equality_tolerance: float = 1e-9,
 ) -> Result:
-    """Finds the leader's decision x that is best once the follower has answered with its own best y.
+    """Find the leader's best decision x, given that the follower responds with its own best y.
 
     Parameters
     ----------
     F, f:
         The leader's and the follower's objective, ``F(x, y)`` and ``f(x, y)``, both minimised
-        unless ``maximize`` says otherwise. Instead of F a whole problem may be given: a
+        unless ``maximize`` says otherwise. Instead of F you can pass a complete problem: a
         :class:`BilevelProblem`, the name of a built-in problem, or the path of a problem file.
     bounds_upper, bounds_lower:
         A pair (low, high) for each variable of x and of y; equal bounds fix a variable.
@@ -75,64 +75,64 @@ def minimize(
         Which variables of x and of y are whole numbers: indices, a mask, or True for all of them.
     follower:
         The follower's own solver: ``follower(x)`` returns y, of any length, or a :class:`bilevo.Answer`
-        with f and whatever F wants; F then gets that answer in place of y. Neither ``f`` nor
-        ``bounds_lower`` is needed. If both are given, the solver's answer is a start that a search may
+        with f and whatever else F needs; F then receives that answer in place of y. Neither ``f`` nor
+        ``bounds_lower`` is needed. If you give both, the solver's answer is a starting point that a search may
         improve and an audit checks. Each call counts as one lower evaluation.
     upper_constraints, lower_constraints:
         A function of (x, y) whose values must be <= 0, a list of such functions, or a mapping with
         the keys ``"G"`` (<= 0) and ``"H"`` (= 0). SciPy's ``NonlinearConstraint`` (of a function of
         (x, y)), ``LinearConstraint`` (of the level's own variables, or of x and y together) and
-        ``{"type": "ineq", "fun": ...}`` are understood too.
+        ``{"type": "ineq", "fun": ...}`` work too.
     maximize:
         ``"upper"``, ``"lower"`` or ``"both"``.
     method:
-        A name from :func:`bilevo.methods`; ``"auto"`` is the one we advise: with more than
-        100 variables it hands over to another method, and the result's ``notice`` says so.
+        A name from :func:`bilevo.methods`. ``"auto"`` is the recommended one; with more than
+        100 variables it switches to another method, and the result's ``notice`` says so.
     budget:
-        The upper evaluations of the run, or ``{"total": ...}`` over both levels, kept within one batch, or
-        ``{"upper": ..., "lower": ...}``.
+        Limit on the upper evaluations, or ``{"upper": ..., "lower": ...}``, or ``{"total": ...}`` for both
+        levels together, kept to within one batch.
     seed:
-        A whole number or a numpy Generator; drawn if absent, and kept in the result.
+        A whole number or a numpy Generator. By default it is drawn; the result keeps it.
     workers:
-        A number of processes (-1: one on each processor), any ``concurrent.futures`` executor, a
+        A number of processes (-1: one per processor), any ``concurrent.futures`` executor, a
         Dask client, or a map-like callable. The result does not depend on it. Your functions then
-        never run in this process: a point that kills its worker has failed, and nothing else.
+        never run in this process: if a point crashes its worker, only that evaluation fails.
     vectorized:
-        The functions take whole batches: x and y with one row for each point.
+        The functions take whole batches: x and y with one row per point.
     callback:
         Called with the result so far after every generation, and at least every 50 evaluations or
-        every second (a batch under way is finished first). If it returns something true or raises
-        ``StopIteration``, the run ends; any other exception ends the run and is passed on.
+        every second (the current batch is finished first). If it returns something true or raises
+        ``StopIteration``, the run ends; any other exception ends the run and propagates.
     progress:
-        Shows how the run gets on.
+        Show a progress bar or line.
     checkpoint:
-        A file in which the run is saved every few seconds. If it holds this very run already, the
-        run goes on from there; its budget may be larger than before.
+        A file to which the run is saved every few seconds. If the file already holds this run, it
+        continues from there; the budget may be larger than before.
     time_limit:
-        Seconds after which the run ends, earlier sessions and the audit included (a fifth of them is
-        kept for an audit). Workers and programs that are busy then are ended; a function that runs in
-        this process cannot be.
+        Seconds after which the run ends, including earlier sessions and the audit (for which a fifth is
+        reserved). Workers and programs that are still busy are stopped; a function that runs in this
+        process cannot be stopped.
     eval_timeout:
-        Seconds that one evaluation may take; one that takes longer has failed, and its process is
-        ended. For ``workers=`` a number, and for problem files that name a program.
+        Seconds that one evaluation may take; one that takes longer fails, and its process is
+        stopped. Works with a number of ``workers``, and for problem files that name a program.
     effort:
-        How sure ``auto`` is to be before it ends by itself: ``"quick"`` and ``"thorough"`` restart less
-        and more often than ``"normal"``, ``"budget"`` uses up the budget.
+        How sure ``auto`` must be before it stops by itself: ``"quick"`` restarts less often than
+        ``"normal"``, ``"thorough"`` more often, and ``"budget"`` spends the whole budget.
     audit:
-        Solves the follower's problem once more at the end, by other means and from many starts, and
-        tells in ``result.audit`` whether the answer stands. Its evaluations are counted apart.
+        Solve the follower's problem once more at the end, by other means and from many starts;
+        ``result.audit`` says whether the answer stands. Its evaluations are counted separately.
     audit_evals, audit_tolerance:
-        Lower evaluations of the audit at most, and the gap that is none, relative to max(1, \\|f\\|).
-        Each implies ``audit``.
+        Limit on the lower evaluations of the audit, and the gap that still counts as none, relative to
+        max(1, \\|f\\|). Each implies ``audit``.
     position:
-        Which of several answers that are equally good for the follower counts, in the search and in
-        the audit: the one best (``"optimistic"``) or worst (``"pessimistic"``) for the leader. The
-        search then asks for F at the points of the follower's searches too. Implies ``audit``.
+        Which answer counts if several are equally good for the follower, in the search and in the
+        audit: the best (``"optimistic"``) or the worst (``"pessimistic"``) for the leader. The search
+        then also evaluates F at the points of the follower's searches. Implies ``audit``.
     on_failure:
-        What an evaluation that raises or returns no finite number means: ``"worst"`` (it counts as
-        the worst of all) or ``"stop"`` (the run ends with an :class:`bilevo.EvaluationError`).
+        What happens if an evaluation raises or returns no finite number: ``"worst"`` (it counts as
+        the worst of all) or ``"stop"`` (the run ends with a :class:`bilevo.EvaluationError`).
     retries:
-        How often a failed evaluation is tried again before that.
+        How many times to retry a failed evaluation first.
     settings:
         Settings of the method by path, as in ``{"upper.population": 20}``.
     best_known:
@@ -170,8 +170,8 @@ def minimize(
     problem = _problem(F, own, vectorized, equality_tolerance, workers)
     if (audit or position is not None) and problem.n_lower == 0:
         raise ProblemError(
-            "an audit looks for better answers of the follower, and only its own solver knows those"
-            "\nhint: give f and bounds_lower beside the follower, and the audit checks its answers"
+            "an audit needs the follower's objective to look for better answers, and here only its own solver is given"
+            "\nhint: give f and bounds_lower as well, and the audit checks the follower's answers"
         )
     wanted = read_settings(settings, budget, effort)
     if position in ("optimistic", "pessimistic"):
@@ -242,8 +242,8 @@ def _evaluator(
         return problem._with_jobs(1 if workers is None else processes(workers, "threads"))
     if eval_timeout is not None and not is_number(workers):
         raise ProblemError(
-            "eval_timeout ends the process of an evaluation, which must be one of ours"
-            "\nhint: give a number of processes too, as in workers=1"
+            "eval_timeout stops the process of an evaluation, so it needs worker processes"
+            "\nhint: give a number of processes, as in workers=1"
         )
     if workers is None:
         return problem._evaluator()

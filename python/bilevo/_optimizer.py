@@ -31,9 +31,9 @@ class Point:
 class Batch:
     """Points to evaluate at one level: ``ids``, ``x`` and ``y`` have one entry or row for each.
 
-    A batch can be cut like a list; the pieces may be told in any order. Its points can be looped
-    over, each with ``id``, ``level``, ``x`` and ``y``. At the level ``"follower"`` the decisions x want the
-    answer of the follower's own solver; at the upper level ``y`` then holds those answers.
+    A batch can be sliced like a list; tell the pieces in any order. You can loop over its points, each
+    with ``id``, ``level``, ``x`` and ``y``. At the level ``"follower"``, each decision x needs the answer of
+    the follower's own solver; at the upper level ``y`` then holds those answers.
     """
 
     level: Level
@@ -60,12 +60,12 @@ class Batch:
 
 
 class Optimizer:
-    """A run that leaves the evaluations to you.
+    """A run whose points you evaluate yourself.
 
-    :meth:`ask` gives the points that wait for an evaluation, :meth:`tell` takes the answers, in any
-    order and in parts. An optimizer can be pickled or turned into bytes at any moment, between any
-    two answers, and goes on as if nothing had happened. With the same problem, method and seed it
-    does the same as :func:`bilevo.minimize`, bit for bit.
+    :meth:`ask` returns the points to evaluate; :meth:`tell` takes the answers, in any order and in
+    parts. Between any two answers an optimizer can be pickled or turned into bytes, and continues as
+    if nothing had happened. With the same problem, method and seed it does the same as
+    :func:`bilevo.minimize`, bit for bit.
 
     Parameters
     ----------
@@ -111,9 +111,9 @@ class Optimizer:
         )
 
     def ask(self) -> Batch | None:
-        """The points that wait for an answer, all at one level; None when the run has ended.
+        """The points to evaluate, all at one level; None when the run has ended.
 
-        Asked again, it gives the same points, without those told in the meantime.
+        Called again, it returns the same points, without those answered in the meantime.
         """
         asked = self._run.ask()
         return None if asked is None else Batch(*asked)
@@ -131,16 +131,16 @@ class Optimizer:
         points:
             The batch, a piece of it, or the ids of some of its points.
         values:
-            An objective value for each of them. None, NaN, an infinity or an exception says that
+            One objective value per point. None, NaN, an infinity or an exception means that
             the evaluation failed. At the level ``"follower"``: y or a :class:`bilevo.Answer` for each.
         constraints:
-            The values of g <= 0, then those of h = 0: one row for each point, if the level has any.
+            The values of g <= 0, then those of h = 0: one row per point, if the level has any.
         """
         if isinstance(points, Point):
             points, values = [points.id], [values]
         ids = np.asarray(points.ids if isinstance(points, Batch) else points)
         if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
-            raise ProblemError("points are told by a batch or a list of ids")
+            raise ProblemError("points must be a batch or a list of ids")
         packed = None
         if self._asks_follower():
             values, packed = _read_answers(values, len(ids))
@@ -196,7 +196,7 @@ def _read_answers(given: Any, count: int) -> tuple[list[Any], list[_answer.Packe
     except TypeError:
         answers = []
     if len(answers) != count:
-        raise ProblemError(f"{count} decisions want an answer each\nhint: tell a list of y or bilevo.Answer")
+        raise ProblemError(f"{count} decisions need one answer each\nhint: tell a list of y or bilevo.Answer")
     values: list[Any] = []
     packed: list[_answer.Packed] = []
     for answer in answers:

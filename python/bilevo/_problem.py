@@ -23,10 +23,10 @@ BestKnown: TypeAlias = Union[float, tuple[float, float], Sequence[Union[float, t
 
 
 class BilevelProblem:
-    """A bilevel problem as a class, in the manner of pymoo.
+    """A bilevel problem as a class, as in pymoo.
 
-    Derive from it, give sizes and boxes, and write the two methods. Each fills ``out["F"]`` (the
-    objective of its level) and, where there are constraints, ``out["G"]`` (feasible when <= 0) and
+    Derive from it, give sizes and bounds, and write the two methods. Each fills ``out["F"]`` (the
+    objective of its level) and, if there are constraints, ``out["G"]`` (feasible when <= 0) and
     ``out["H"]`` (feasible when = 0).
 
     Parameters
@@ -34,15 +34,15 @@ class BilevelProblem:
     bounds_upper, bounds_lower:
         A pair (low, high) for each variable of the leader and of the follower. Instead, the sizes
         ``n_upper``, ``n_lower`` with ``xl``, ``xu`` (leader) and ``yl``, ``yu`` (follower) may be
-        given, each a number or one number for each variable. Equal bounds fix a variable.
+        given, each a number or one number per variable. Equal bounds fix a variable.
     integer_upper, integer_lower:
         Which variables of a level are whole numbers: indices, a mask, or True for all of them.
     n_ieq_upper, n_eq_upper, n_ieq_lower, n_eq_lower:
         Number of values in ``out["G"]`` and ``out["H"]`` of each level.
     maximize:
-        ``"upper"``, ``"lower"`` or ``"both"``; what is not named is minimised.
+        ``"upper"``, ``"lower"`` or ``"both"``; the rest is minimised.
     vectorized:
-        The methods get whole batches: x and y with one row for each point.
+        The methods receive whole batches: x and y with one row per point.
     best_known:
         F at the optimum, or (F, f), or a list of such; a run stops when it is reached.
     names_upper, names_lower:
@@ -237,8 +237,8 @@ class FunctionProblem(BilevelProblem):
             raise ProblemError(f"`{missing}` is missing\nhint: give a pair (low, high) for each variable")
         if lower_constraints is not None and not searched:
             raise ProblemError(
-                "`lower_constraints` are for a follower that is searched"
-                "\nhint: its own solver minds them; give f and bounds_lower too if they are to be checked"
+                "`lower_constraints` only apply to a follower that bilevo searches"
+                "\nhint: let the follower's solver respect them, or give f and bounds_lower too if they should be checked"
             )
         boxes = [read_bounds(bounds_upper, "upper")]
         if bounds_lower is not None:

@@ -1,4 +1,4 @@
-"""Shows how a run gets on: a bar if tqdm is there, else one line on stderr."""
+"""Shows the progress of a run: a bar if tqdm is installed, else one line on stderr."""
 
 from __future__ import annotations
 

@@ -19,11 +19,12 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Proof:
-    """What was proven of a claim; objective values are in the problem's own direction.
+    """What was proven about a claim. Objective values are in the problem's own direction.
 
     ``follower`` has ``verdict`` (``"proven"``, ``"refuted"`` or ``"open"``), ``gap``, ``violation``,
     ``better``, ``boxes`` and ``seconds``; ``leader`` has ``verdict`` (``"proven"``, ``"better"`` or ``"open"``),
-    ``lower_bound``, ``better``, ``boxes`` and ``seconds``. Both are None where nothing was asked.
+    ``lower_bound``, ``better``, ``boxes`` and ``seconds``. Each is None if that question
+    was not asked.
     ``words`` says it in sentences.
     """
 
@@ -59,18 +60,18 @@ def prove(
     """Prove an answer of a problem that is given by formulas, or find a better one.
 
     ``problem`` is a problem file or the name of a built-in problem that is one. With ``x`` and ``y``
-    both questions are asked: has the follower a better answer at x, and is there a better decision at
-    all? With ``claim`` only the second, about that value of F. With neither the problem is solved
-    first, with ``seed``. A difference of F up to ``eps`` times max(1, \\|F\\|) counts as none.
+    both questions are answered: does the follower have a better answer at x, and is there any better
+    decision? With ``claim``, only the second, for that value of F. With neither, the problem is solved
+    first, with ``seed``. Differences of F up to ``eps`` times max(1, \\|F\\|) count as none.
 
     >>> import bilevo
     >>> bilevo.prove("basblib/mb_2007_19", claim=-0.2).leader["verdict"]
     'better'
     """
     if (x is None) != (y is None):
-        raise ProblemError("x and y belong together\nhint: give both, or neither")
+        raise ProblemError("x and y go together\nhint: give both, or neither")
     if x is not None and claim is not None:
-        raise ProblemError("a point claims its own F\nhint: leave out `claim`, or x and y")
+        raise ProblemError("a point already claims its own F\nhint: leave out `claim`, or x and y")
     if not (eps > 0 and np.isfinite(eps)):
         raise ProblemError(f"eps is {eps}\nhint: it takes a number above 0")
     if claim is not None and not np.isfinite(claim):

@@ -26,11 +26,11 @@ _MESSAGES = {
     "flat": "no further progress",
     "agreed": "several restarts agree on the best solution",
     "collapsed": "the search distribution shrank to a point",
-    "upper_budget": "the upper evaluations are used up",
-    "lower_budget": "the lower evaluations are used up",
-    "budget": "the evaluations are used up",
+    "upper_budget": "the upper budget is spent",
+    "lower_budget": "the lower budget is spent",
+    "budget": "the budget is spent",
     "all_failed": "every evaluation failed",
-    "time_limit": "the time is used up",
+    "time_limit": "the time limit was reached",
     "interrupted": "interrupted",
     "observer": "stopped by the callback",
     "running": "the run has not ended",
@@ -91,11 +91,11 @@ class Failure:
 
 @dataclass(frozen=True)
 class Audit:
-    """What a second look at the follower's problem found.
+    """What an independent check of the follower's problem found.
 
     ``verdict`` is ``"stands"``, ``"proven"``, ``"better_answer"``, ``"infeasible"``, ``"no_feasible_answer"`` or
-    ``"incomplete"``, ``words`` says it in a sentence. ``gap`` is how much better the best answer found
-    is for the follower than the one reported. ``best`` and ``ties`` (answers that are equally good for
+    ``"incomplete"``; ``words`` says it in a sentence. ``gap`` is how much better the best answer found
+    is for the follower than the reported one. ``best`` and ``ties`` (answers that are equally good for
     the follower but not for the leader) are answers with ``y``, ``F``, ``f`` and violations.
     """
 
@@ -124,10 +124,10 @@ class Audit:
 class Verification:
     """How the follower's answer was verified in the run; ``words`` says it in a sentence.
 
-    ``settled``: the search for it had come to its end. ``rechecked``: the follower was searched again at
+    ``settled``: the search for it was finished. ``rechecked``: the follower was searched again at
     this decision, independently. ``agreed``: as many restarts ended at this value as the method wants;
-    ``agreeing`` of ``restarts`` did. ``rechecks`` second looks replaced ``corrected`` answers by better
-    ones.
+    ``agreeing`` of ``restarts`` did. In the whole run, ``rechecks`` rechecks replaced ``corrected`` answers
+    with better ones.
     """
 
     settled: bool
@@ -148,13 +148,13 @@ class Verification:
 class Result:
     """The result of a run. Objective values are in the problem's own direction.
 
-    ``success`` is true if the answer is good: feasible at both levels, the follower looked at again, the
-    search at its end (restarts agree, it stands still, or the target is met), and nothing found against
-    it by an audit. Otherwise ``warnings`` says what is not good. It is the rule of the command line's
-    exit code. ``verification`` tells how the follower's answer was verified. ``solved`` tells whether the
-    best known optimum was reached, and is None if none is known. ``notice`` says why ``auto`` handed
-    over to another method, if it did. :meth:`to_dict` gives the object that the command line prints
-    with ``--format json``.
+    ``success`` is true if the answer is good: it is feasible at both levels, the follower was rechecked, the
+    search came to its end (restarts agree, nothing improves any more, or the target is met), and an audit, if
+    there was one, found nothing against it. Otherwise ``warnings`` says what is wrong. The exit code of the
+    command line follows the same rule. ``verification`` says how the follower's answer was verified.
+    ``solved`` says whether the best known optimum was reached; it is None if none is known. ``notice`` says
+    why ``auto`` switched to another method, if it did. :meth:`to_dict` returns the object that the command
+    line prints with ``--format json``.
     """
 
     x: Floats

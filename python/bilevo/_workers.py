@@ -195,7 +195,7 @@ class _ExecutorCrew(Crew):
             self._ours = True
         elif isinstance(self._executor, BROKEN_FOR_GOOD):
             raise EvaluationError(
-                "the executor given as workers broke\nhint: give a number of processes instead, which are then replaced"
+                "the executor given as workers broke\nhint: give a number of processes instead; bilevo replaces those that die"
             )
 
     def close(self, in_a_hurry: bool) -> None:
@@ -291,10 +291,10 @@ def processes(workers: int, what: str) -> int:
     """A number of processes or threads, -1 being one on each processor."""
     count = _processors() if workers == -1 else int(workers)
     if count < 1:
-        raise ProblemError(f"workers is {workers}\nhint: a number of {what}, or -1 for one on each processor")
+        raise ProblemError(f"workers is {workers}\nhint: a number of {what}, or -1 for one per processor")
     if count > MOST:
         raise ProblemError(
-            f"workers is {workers}\nhint: at most {MOST} {what} on one machine, and -1 for one on each processor;"
+            f"workers is {workers}\nhint: at most {MOST} {what} on one machine, and -1 for one per processor;"
             " several machines take an executor or a Dask client"
         )
     return count
@@ -347,7 +347,7 @@ def _unless_lost(future: Future[Answers], limits: Limits) -> Answers | None:
                 if future.done():
                     return future.result()
     except CancelledError as error:
-        raise _closed(RuntimeError("what was sent to them was cancelled")) from error
+        raise _closed(RuntimeError("the calls sent to them were cancelled")) from error
     except Exception as error:
         if _worker_was_lost(error):
             return None

@@ -299,7 +299,7 @@ def _sender(workers: Any) -> tuple[int, _Sender | None]:
 
     if isinstance(workers, (int, np.integer)) and not isinstance(workers, bool):
         if workers == 0 or workers < -1:
-            raise ProblemError(f"workers is {workers}\nhint: a number of threads, or -1 for one on each processor")
+            raise ProblemError(f"workers is {workers}\nhint: a number of threads, or -1 for one per processor")
         return max(int(workers), 0), None
     get_executor = None if isinstance(workers, Executor) else getattr(workers, "get_executor", None)
     executor = workers if get_executor is None else get_executor()

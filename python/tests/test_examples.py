@@ -105,7 +105,7 @@ def test_the_file_of_the_readme(program: str, tmp_path: Path) -> None:
             assert float(real.split()[-1]) == pytest.approx(float(shown.split()[-1]), abs=0.05)
 
 
-@pytest.mark.parametrize("page", ["docs/src/python.md", "docs/src/own-follower.md", "docs/src/cluster.md", "docs/src/gallery.md", "README.md"])
+@pytest.mark.parametrize("page", ["docs/src/python.md", "docs/src/own-follower.md", "docs/src/cluster.md", "docs/src/gallery.md", "docs/src/errors.md", "README.md"])
 def test_python_code_of_the_guide(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     blocks = fences(ROOT / page)

@@ -71,9 +71,9 @@ def test_one_bad_point_does_not_take_its_batch_with_it() -> None:
 
 
 def test_an_answer_that_is_not_good_says_so() -> None:
-    with pytest.warns(bilevo.BilevoWarning, match="used up before"):
+    with pytest.warns(bilevo.BilevoWarning, match="spent before"):
         result = solve_toll(budget=10)
-    assert not result.success and any("used up before" in words for words in result.warnings)
+    assert not result.success and any("spent before" in words for words in result.warnings)
     with pytest.warns(bilevo.BilevoWarning, match="meets the leader's constraints; the smallest violation was"):
         result = solve_toll(upper_constraints=lambda x, y: 3 + x[0], method="auto", budget=None, audit=True)
     assert not result.success and result.maxcv_upper >= 3

@@ -24,7 +24,7 @@ def refused(words: str, error: Any = bilevo.ProblemError, **options: Any) -> Bas
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"bounds_upper": [(10, 0)]}, r"wrong way round\nhint: write \(0, 10\)"),
+        ({"bounds_upper": [(10, 0)]}, r"in the wrong order\nhint: write \(0, 10\)"),
         ({"bounds_upper": [(0, np.inf)]}, "both must be finite"),
         ({"bounds_upper": [(0, float("nan"))]}, "both must be finite"),
         ({"bounds_upper": [(1, 1)]}, "every upper variable is fixed"),

@@ -47,7 +47,7 @@ def test_points_claims_and_runs_are_proven(basins: pathlib.Path) -> None:
 def test_what_cannot_be_proven_is_said() -> None:
     with pytest.raises(bilevo.ProblemError, match="no formulas"):
         bilevo.prove("smd1", claim=1.0)
-    with pytest.raises(bilevo.ProblemError, match="belong together"):
+    with pytest.raises(bilevo.ProblemError, match="go together"):
         bilevo.prove("basblib/mb_2007_19", x=[0.1])
 
 

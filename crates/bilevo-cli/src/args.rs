@@ -3,7 +3,7 @@
 use crate::commands::Command;
 use clap::{Args, Parser, ValueEnum};
 
-/// Solves bilevel (leader-follower) optimisation problems by evolution and compares the methods that do
+/// Solve bilevel (leader-follower) optimisation problems, and compare the methods that solve them
 #[derive(Debug, Parser)]
 #[command(name = "bilevo", version, max_term_width = 100, after_help = EXIT_CODES)]
 pub(crate) struct Cli {
@@ -11,8 +11,8 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done, the answer is good; 1 there is no answer, or a warning says \
-what is not good about it, or runs of an experiment failed; 2 error, also if a file could not be written; 130 interrupted (the run was saved).";
+const EXIT_CODES: &str = "Exit codes: 0 done, and the answer is good; 1 there is no answer, or a warning says what is wrong \
+with it, or runs of an experiment failed; 2 error, also if a file could not be written; 130 interrupted (the run was saved).";
 
 /// Text for people or JSON for programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

@@ -151,7 +151,8 @@ pub(crate) fn plain(text: &str) -> String {
 /// Says why a command failed.
 pub(crate) fn say_error(error: &anyhow::Error) {
     let mut said = error.to_string();
-    say(format_args!("{BAD}error{BAD:#}: {said}"));
+    let code = error.chain().find_map(bilevo::codes::code).map(|code| format!("[{code}]")).unwrap_or_default();
+    say(format_args!("{BAD}error{code}{BAD:#}: {said}"));
     for cause in error.chain().skip(1).map(|cause| cause.to_string()) {
         // Some errors quote their cause.
         if !said.contains(&cause) {

@@ -33,11 +33,10 @@ settings! {
     /// Which candidates get a lower search: `all`, a `random` share, or those that `contrastive`
     /// ranking finds most promising.
     kind: AllocatorKind = AllocatorKind::All, |_| words(AllocatorKind::ALL);
-    /// Share of the candidates that get a lower search, where it is fixed.
+    /// Share of the candidates that get a lower search, if it is fixed.
     keep: f64 = 0.5, |_| number(0.01, 1.0),
         if "allocator.kind = random, or allocator.share = fixed" |c| has_fixed_share(c);
-    /// What that share of the candidates is rounded to: the `nearest` number, or `down` (as published:
-    /// 3 of 7).
+    /// How that share is rounded: to the `nearest` number, or `down` (as published: 3 of 7).
     rounding: Rounding = Rounding::Nearest, |_| words(Rounding::ALL),
         if "allocator.kind = random, or allocator.share = fixed" |c| has_fixed_share(c);
 }

@@ -284,7 +284,7 @@ impl JointQuadratic {
     fn rechecked(&mut self, solution: Solution, moved: bool, run: &mut RunView<'_>) {
         let known = vec![solution.answer.y.clone()];
         self.population.incumbent = Some(solution);
-        // A descent cannot do with a follower that has several basins, but may go on in a better one.
+        // A descent cannot handle a follower with several basins, but may continue in a better one.
         self.descends &= !moved;
         self.hopes.several |= moved;
         if moved && self.may_finish() {

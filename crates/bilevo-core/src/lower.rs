@@ -48,7 +48,7 @@ settings! {
     /// `multiobjective` (MOTEA), `collaborative` (BOC), `exchange` (whole numbers); `oracle` where the follower
     /// has its own solver.
     kind: LowerKind = LowerKind::Independent, |_| words(LowerKind::ALL);
-    /// Points of a task in a generation; the published size of the search if null.
+    /// Points per task and generation; if null, the published size of the search.
     population: Option<usize> = None, |c| {
         let (least, most) = c.lower.kind.facts().populations;
         whole(least as u64, most as u64)
@@ -56,22 +56,23 @@ settings! {
         let (least, most) = c.lower.kind.facts().populations;
         least < most
     };
-    /// Generations of a task at most; from `stop.lower_search_evals`, or fixed by the search, if null.
+    /// Maximum number of generations of a task; if null, from `stop.lower_search_evals` or fixed by the
+    /// search.
     max_generations: Option<usize> = None, |_| whole(1, 1_000_000);
-    /// Tasks that count as neighbours.
+    /// How many of the nearest tasks count as neighbours.
     neighbours: usize = 2, |_| whole(1, 1_000_000),
         if "searches with exchange between tasks" |c| c.lower.kind.facts().exchanges;
-    /// Generations, the present one included, over which a task's best value must stand still before it
-    /// learns from its neighbours: 2 compares with the generation before, 3 with the one before that,
-    /// as in the public code.
+    /// A task learns from its neighbours once its best value has not improved over this many
+    /// generations, including the current one: 2 compares with the previous generation, 3 with the one
+    /// before that, as in the public code.
     transfer_window: usize = 2, |_| whole(2, 1_000_000),
         if "lower.kind = transfer_cma or transfer_de" |c| {
             matches!(c.lower.kind, LowerKind::TransferCma | LowerKind::TransferDe)
         };
-    /// A task has converged when its best value changed by less than this, relative, or by less than
+    /// A task has converged when its best value changes by less than this (relative) or by less than
     /// `lower.absolute_tolerance`.
     relative_tolerance: f64 = 1e-4, |_| number(0.0, 1.0);
-    /// The same, absolute.
+    /// The same as an absolute tolerance.
     absolute_tolerance: f64 = 1e-5, |_| number(0.0, 1e300);
 }
 

@@ -1,4 +1,4 @@
-//! Which of several answers counts that are equally good for the follower.
+//! Which answer counts if several are equally good for the follower.
 //!
 //! A follower that is indifferent between answers leaves the leader's objective open. Under a
 //! position, and whenever a scheme wants it (`RunView::lean`), the engine asks for F at
@@ -27,9 +27,9 @@ choice! {
     pub enum PositionKind {
         /// The one that the problem's file says; if it says nothing, whichever the search finds.
         Any,
-        /// The one best for the leader.
+        /// The one that is best for the leader (optimistic).
         Optimistic,
-        /// The one worst for the leader.
+        /// The one that is worst for the leader (pessimistic).
         Pessimistic,
     }
 }
@@ -38,11 +38,11 @@ settings! {
     /// Ties between answers of the follower.
     pub struct PositionConfig in position as "position";
 
-    /// Which of several equally good answers of the follower counts. Unless `any`, every lower
+    /// Which answer counts if several are equally good for the follower. Unless `any`, every lower
     /// evaluation costs an upper one too.
     kind: PositionKind = PositionKind::Any, |_| words(PositionKind::ALL);
-    /// Weight of the leader's objective in the follower's, relative to the spreads of both; if null
-    /// 1e-5 where a model solves the followers, which sees so little, else 1e-2.
+    /// Weight of the leader's objective in the follower's, relative to the spread of both; if null,
+    /// 1e-5 where a model solves the followers, and 1e-2 elsewhere.
     weight: Option<f64> = None, |_| number(1e-9, 1.0), if "position.kind = optimistic or pessimistic" |c| {
         c.position.kind != PositionKind::Any
     };

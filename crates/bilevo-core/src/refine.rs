@@ -19,12 +19,13 @@ use crate::upper::UpperState;
 use serde::{Deserialize, Serialize};
 
 settings! {
-    /// The second look at the best candidate or the elite.
+    /// Rechecks the best candidate or the elite by another lower search.
     pub struct RefineConfig in refine as "refine", if "scheme.kind = nested" |c| c.scheme.kind == SchemeKind::Nested;
 
-    /// Chance that a candidate worse than the elite is refined instead of the elite.
+    /// Probability that the best candidate is refined instead of the elite, if it is worse than the
+    /// elite.
     probability: f64 = 0.5, |_| number(0.0, 1.0);
-    /// Generations of a refining search at most; from `stop.lower_search_evals` if null.
+    /// Maximum number of generations of a refinement; if null, from `stop.lower_search_evals`.
     max_generations: Option<usize> = None, |_| whole(1, 1_000_000);
 }
 

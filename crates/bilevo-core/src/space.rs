@@ -162,7 +162,7 @@ impl Variable {
 pub enum SpaceError {
     /// An empty box, or one too wide for f64.
     #[error(
-        "variable {name} has the box [{low}, {high}]\nhint: both bounds must be finite and the first not above the second"
+        "variable {name} has the box [{low}, {high}]\nhint: both bounds must be finite, and the first not above the second"
     )]
     Box {
         /// Name of the variable, or its number from 0.
@@ -173,7 +173,7 @@ pub enum SpaceError {
         high: f64,
     },
     /// A box in which hardly any number lies.
-    #[error("variable {name} has a box that holds hardly any numbers: [{low}, {high}]\nhint: count in smaller units")]
+    #[error("variable {name} has a box too narrow for its numbers: [{low}, {high}]\nhint: use smaller units")]
     TooNarrow {
         /// Name of the variable, or its number from 0.
         name: String,
@@ -184,7 +184,7 @@ pub enum SpaceError {
     },
     /// A side without a bound.
     #[error(
-        "variable {name} has no bound on one side: [{low}, {high}]\nhint: give it the largest value that can matter"
+        "variable {name} has no bound on one side: [{low}, {high}]\nhint: give it a bound that no sensible answer exceeds"
     )]
     Open {
         /// Name of the variable, or its number from 0.
@@ -202,7 +202,7 @@ pub enum SpaceError {
     },
     /// Whole numbers that f64 cannot tell apart.
     #[error(
-        "variable {name} has whole numbers beyond 2^53: [{low}, {high}]\nhint: count in larger units, or make it a real variable"
+        "variable {name} has whole numbers beyond 2^53: [{low}, {high}]\nhint: use larger units, or make it a real variable"
     )]
     TooLarge {
         /// Name of the variable, or its number from 0.
@@ -213,7 +213,9 @@ pub enum SpaceError {
         high: f64,
     },
     /// A whole-number variable that does not exist.
-    #[error("variable {index} is to be a whole number, but there are only {dim}\nhint: variables count from 0")]
+    #[error(
+        "variable {index} should be a whole number, but there are only {dim} variables\nhint: variables are counted from 0"
+    )]
     NoSuchVariable {
         /// The index given.
         index: usize,
@@ -221,7 +223,7 @@ pub enum SpaceError {
         dim: usize,
     },
     /// Another number of kinds or names than variables.
-    #[error("{got} {what} for {dim} variables\nhint: give one for each variable")]
+    #[error("{got} {what} for {dim} variables\nhint: give one per variable")]
     Count {
         /// What was given: kinds or names.
         what: &'static str,
@@ -231,7 +233,7 @@ pub enum SpaceError {
         dim: usize,
     },
     /// Two variables of the same name.
-    #[error("two variables are called {name}\nhint: give each a name of its own")]
+    #[error("two variables are called {name}\nhint: give each its own name")]
     SameName {
         /// The name.
         name: String,

@@ -161,7 +161,7 @@ impl Grid {
 pub fn parse_dims(text: &str) -> Result<(usize, usize), String> {
     let number = |text: &str| text.trim().parse().ok();
     let parts = text.split_once('+').and_then(|(upper, lower)| Some((number(upper)?, number(lower)?)));
-    parts.ok_or_else(|| format!("`{text}` is no size\nhint: write upper and lower variables as in `2+3`"))
+    parts.ok_or_else(|| format!("`{text}` is not a size\nhint: write upper and lower variables, as in `2+3`"))
 }
 
 /// A list of a grid, for finding the line of an entry in a file.
@@ -181,7 +181,7 @@ type Place<'a> = dyn Fn(Part, usize) -> Option<usize> + 'a;
 #[non_exhaustive]
 pub enum GridError {
     /// Not a grid file at all.
-    #[error("{}\nhint: a grid has `methods`, `problems` and, if wanted, `dims`, `runs`, `first_seed`, `settings`", .0.to_string().trim_end())]
+    #[error("{}\nhint: a grid has `methods`, `problems` and optionally `dims`, `runs`, `first_seed`, `settings`", .0.to_string().trim_end())]
     Toml(#[from] toml::de::Error),
     /// One entry is wrong.
     #[error("{}{reason}", .line.map(|l| format!("line {l}: ")).unwrap_or_default())]
@@ -207,7 +207,7 @@ pub enum GridError {
     #[error("the grid has more than {MAX_TASKS} runs\nhint: split it into several")]
     TooMany,
     /// The seeds do not fit into 64 bits.
-    #[error("the seeds run past the largest number\nhint: choose a smaller first seed")]
+    #[error("the seeds exceed the largest number\nhint: choose a smaller first seed")]
     Seeds,
 }
 

@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 /// Everything that is said about some runs.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Heading of the page.
+    /// Title of the page.
     pub title: String,
     /// What was run, in a sentence or two.
     pub lead: String,

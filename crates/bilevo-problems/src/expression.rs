@@ -11,7 +11,7 @@
 //! assert_eq!(area.evaluate(&[2.0]), Some(4.0 * std::f64::consts::PI - 2.0));
 //! let error = Expression::compile("2 * radius", &["radios"]).unwrap_err();
 //! assert_eq!(error.to_string(), "unknown name `radius`; did you mean `radios`? (at byte 4)\n\
-//!                                hint: replace it by `radios`, or declare `radius`");
+//!                                hint: replace it with `radios`, or declare `radius`");
 //! # Ok::<(), bilevo_problems::expression::ExpressionError>(())
 //! ```
 

@@ -187,8 +187,8 @@ fn parse_and_hash(
 fn toml_hint(document: &Document, span: Option<std::ops::Range<usize>>) -> String {
     let line = span.and_then(|span| document.text.get(..span.start)?.lines().last().map(str::to_string));
     match line {
-        Some(line) if line.contains("mize") && !line.contains(['"', '\'']) => "expressions stand in quotes".into(),
-        _ => "see https://toml.io for the format; texts and expressions stand in quotes".into(),
+        Some(line) if line.contains("mize") && !line.contains(['"', '\'']) => "expressions go in quotes".into(),
+        _ => "see https://toml.io for the format; texts and expressions go in quotes".into(),
     }
 }
 

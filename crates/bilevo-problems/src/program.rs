@@ -231,11 +231,11 @@ pub enum ProgramError {
     #[error("`timeout` must be more than 0 seconds, and no time-out more than a year")]
     Timeout,
     /// A limit nothing can meet.
-    #[error("`max_failures` is 0\nhint: it is the number of failures in a row that ends a run; at least 1")]
+    #[error("`max_failures` is 0\nhint: this many failures in a row end a run; it must be at least 1")]
     MaxFailures,
     /// Patterns do not fit the constraints.
     #[error(
-        "the {level} level has {expected} constraints, but {got} patterns say where their values stand\nhint: one pattern for each inequality, then for each equality"
+        "the {level} level has {expected} constraints, but {got} patterns locate their values\nhint: give one pattern per inequality, then one per equality"
     )]
     Constraints {
         /// The level.

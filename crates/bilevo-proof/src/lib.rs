@@ -100,13 +100,13 @@ pub enum Stopped {
 impl fmt::Display for Stopped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Stopped::Work => "the work allowed was used up",
+            Stopped::Work => "the allowed work was spent",
             Stopped::Time => "the time was up",
             Stopped::Interrupted => "it was interrupted",
             Stopped::Position => {
                 "the problem takes the pessimistic position, and only the optimistic one can be proven"
             }
-            Stopped::Resolution => "some boxes became too small to split further",
+            Stopped::Resolution => "some boxes became too small to split",
         })
     }
 }
@@ -134,9 +134,9 @@ impl fmt::Display for Unsupported {
         match self {
             Unsupported::Box { variable } => write!(
                 f,
-                "`{variable}` has an open box, and a proof needs finite ones\nhint: give it bounds that the answer certainly meets"
+                "`{variable}` has no finite bounds, and a proof needs them\nhint: give it bounds that certainly contain the answer"
             ),
-            Unsupported::Function { name } => write!(f, "nothing can be proven with the function `{name}`"),
+            Unsupported::Function { name } => write!(f, "the function `{name}` is not supported in proofs"),
             Unsupported::TooLarge => f.write_str("the formulas are too large for a proof"),
         }
     }

@@ -1,7 +1,8 @@
 //! Errors of the Rust side as the exceptions of `bilevo._errors`.
 
-use bilevo::ConfigError;
+use bilevo::{ConfigError, codes};
 use pyo3::prelude::*;
+use std::error::Error;
 
 /// An exception of a class of `bilevo._errors`.
 pub(crate) fn exception(py: Python<'_>, class: &str, message: impl ToString) -> PyErr {
@@ -10,6 +11,19 @@ pub(crate) fn exception(py: Python<'_>, class: &str, message: impl ToString) -> 
     match made {
         Ok(exception) => PyErr::from_value(exception),
         Err(error) => error,
+    }
+}
+
+/// The same for an error of the Rust side, with its code.
+pub(crate) fn coded(py: Python<'_>, class: &str, error: &(dyn Error + 'static)) -> PyErr {
+    with_code(py, exception(py, class, error), error)
+}
+
+/// An exception that carries the code of an error, if that has one.
+fn with_code(py: Python<'_>, raised: PyErr, error: &(dyn Error + 'static)) -> PyErr {
+    match codes::code(error).map(|code| raised.value(py).setattr("code", code)) {
+        Some(Err(error)) => error,
+        _ => raised,
     }
 }
 
@@ -37,7 +51,8 @@ pub(crate) fn config(py: Python<'_>, error: &ConfigError) -> PyErr {
     // The hints of the command line, in the words of Python.
     let words = error.to_string();
     let words = words.replace("`bilevo list methods` shows all", "bilevo.methods() has all");
-    problem(py, words.replace("`bilevo explain METHOD` shows all", "bilevo.explain(method) shows all"))
+    let words = words.replace("`bilevo explain METHOD` shows all", "bilevo.explain(method) shows all");
+    with_code(py, problem(py, words), error)
 }
 
 pub(crate) fn checkpoint(py: Python<'_>, error: impl ToString) -> PyErr {

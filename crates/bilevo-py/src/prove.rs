@@ -46,7 +46,7 @@ pub(crate) fn prove(
     let work = move || -> Result<(String, Vec<String>), String> {
         let source = opened(&name, point.as_ref())?;
         let file = source.formulas().ok_or_else(|| {
-            format!("{name} has no formulas to prove anything from\nhint: write it as a problem file")
+            format!("{name} has no formulas, so nothing can be proven\nhint: write it as a problem file")
         })?;
         let claim = point.map_or(Claim::Value(claim), |(x, y)| Claim::Point { x, y });
         let time_limit = Duration::try_from_secs_f64(time_limit).map_err(|error| error.to_string())?;
@@ -66,6 +66,6 @@ pub(crate) fn prove(
     match worker.join() {
         Ok(Ok(done)) => Ok(done),
         Ok(Err(message)) => Err(errors::problem(py, message)),
-        Err(_) => Err(errors::problem(py, "the proof broke off: please report this")),
+        Err(_) => Err(errors::problem(py, "the proof failed: please report this")),
     }
 }

@@ -65,7 +65,7 @@ impl Run {
         seed: Option<u64>,
         settings: Vec<(String, String)>,
     ) -> PyResult<Self> {
-        let saved = checkpoint::load(&path).map_err(|error| errors::checkpoint(py, &error))?;
+        let saved = checkpoint::load(&path).map_err(|error| errors::coded(py, "CheckpointError", &error))?;
         let seed = seed.unwrap_or(saved.header.id.seed);
         let wanted = start(py, spec, source, hash, method, seed, &settings)?;
         let mut run = bilevo::Run::resume(saved);
@@ -120,7 +120,7 @@ impl Run {
         let mut state = self.lock(py)?;
         let State { run, told, records, replies } = &mut *state;
         let Ask::Evaluate(batch) = run.ask().map_err(|error| run_error(py, &error))? else {
-            return Err(errors::problem(py, "the run is over, so nothing can be told"));
+            return Err(errors::problem(py, "the run is over, so there is nothing to tell"));
         };
         if batch.asks_follower() != packed.is_some() {
             let words = format!("the open batch is of the level `{}`\nhint: ask again", batch.kind());
@@ -178,7 +178,10 @@ impl Run {
         let mut state = self.lock(py)?;
         let State { run, told, records, .. } = &mut *state;
         if !told.is_empty() {
-            return Err(errors::problem(py, "some points of the open batch have been told\nhint: tell the others too"));
+            return Err(errors::problem(
+                py,
+                "some points of the open batch have been answered\nhint: tell the others too",
+            ));
         }
         let caught = Caught::default();
         let trusted = run.engine().summary().generations > 0;
@@ -269,7 +272,7 @@ impl Run {
     fn lock(&self, _py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
         self.state.try_lock().map_err(|_| {
             pyo3::exceptions::PyRuntimeError::new_err(
-                "this run is busy\nhint: a run can be used by one thread at a time, and not by its own callback",
+                "this run is busy\nhint: only one thread can use a run at a time, and its own callback cannot",
             )
         })
     }
@@ -277,7 +280,7 @@ impl Run {
 
 /// A problem as Python describes it.
 pub(crate) fn read_spec(py: Python<'_>, json: &str) -> PyResult<ProblemSpec> {
-    serde_json::from_str(json).map_err(|error| errors::problem(py, format!("the problem makes no sense: {error}")))
+    serde_json::from_str(json).map_err(|error| errors::problem(py, format!("the problem cannot be read: {error}")))
 }
 
 fn start(
@@ -364,12 +367,13 @@ fn with_cause(py: Python<'_>, error: &RunError, caught: &Caught) -> PyErr {
 }
 
 fn run_error(py: Python<'_>, error: &RunError) -> PyErr {
-    match error {
-        RunError::Checkpoint(error) => errors::checkpoint(py, error),
-        RunError::OtherProblem { .. } => errors::problem(py, error),
-        RunError::Internal { .. } => errors::exception(py, "BilevoError", error),
-        _ => errors::exception(py, "EvaluationError", error),
-    }
+    let class = match error {
+        RunError::Checkpoint(_) => "CheckpointError",
+        RunError::OtherProblem { .. } => "ProblemError",
+        RunError::Internal { .. } => "BilevoError",
+        _ => "EvaluationError",
+    };
+    errors::coded(py, class, error)
 }
 
 /// Plain data as Python reads it.

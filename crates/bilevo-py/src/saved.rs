@@ -47,17 +47,17 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Saved, String> {
     let rest = bytes.strip_prefix(MAGIC).ok_or_else(foreign)?;
     let (checksum, payload) = rest.split_first_chunk::<4>().ok_or_else(|| damaged("its end is missing"))?;
     if u32::from_le_bytes(*checksum) != crc32fast::hash(payload) {
-        return Err(damaged("its checksum does not fit its content"));
+        return Err(damaged("its checksum does not match its content"));
     }
     let saved: In = postcard::from_bytes(payload).map_err(|error| damaged(&error.to_string()))?;
     if saved.id.version != bilevo::VERSION {
         let (theirs, ours) = (saved.id.version, bilevo::VERSION);
-        return Err(format!("the run was saved by bilevo {theirs}, this is {ours}\nhint: go on with that version"));
+        return Err(format!("the run was saved by bilevo {theirs}, this is {ours}\nhint: continue with that version"));
     }
     let mut run = Run::new(saved.engine, saved.id.method).of_source(saved.source, saved.id.problem_hash);
     let fits = match run.ask().map_err(|error| damaged(&error.to_string()))? {
         Ask::Evaluate(batch) => saved.told.fits(batch),
         Ask::Finished(_) => saved.told.is_empty(),
     };
-    if fits { Ok((run, saved.told, saved.records)) } else { Err(damaged("its answers do not fit its open batch")) }
+    if fits { Ok((run, saved.told, saved.records)) } else { Err(damaged("its answers do not match its open batch")) }
 }

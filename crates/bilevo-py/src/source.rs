@@ -33,7 +33,7 @@ impl Source {
     #[new]
     #[pyo3(signature = (name, dims, jobs=1))]
     fn new(py: Python<'_>, name: &str, dims: Option<(usize, usize)>, jobs: usize) -> PyResult<Self> {
-        let source = source::open(name, dims).map_err(|error| errors::problem(py, error))?;
+        let source = source::open(name, dims).map_err(|error| errors::coded(py, "ProblemError", &error))?;
         let from_file = !source.hash().is_empty();
         let external = from_file && matches!(file::read(Path::new(name)), Ok(ProblemFile::Program { .. }));
         Ok(Source { source: Arc::from(source), jobs, external })

@@ -29,13 +29,13 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use ties::Tie;
 
-/// Which of several answers that are equally good for the follower counts.
+/// Which answer counts if several are equally good for the follower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Position {
-    /// The one best for the leader.
+    /// The one that is best for the leader (optimistic).
     Optimistic,
-    /// The one worst for the leader.
+    /// The one that is worst for the leader (pessimistic).
     Pessimistic,
 }
 

@@ -53,11 +53,11 @@ pub enum CheckpointError {
     #[error(transparent)]
     File(#[from] FileError),
     /// Not a checkpoint at all.
-    #[error("these bytes are not a bilevo checkpoint\nhint: they must be what was saved, from the first to the last")]
+    #[error("these bytes are not a bilevo checkpoint\nhint: pass the saved bytes unchanged and complete")]
     Foreign,
     /// The end is missing.
     #[error(
-        "the checkpoint{} is cut off: {got} bytes, {expected} expected\nhint: it was not copied in full; use another copy or start the run again", named(.path)
+        "the checkpoint{} is cut off: {got} bytes, {expected} expected\nhint: the copy is incomplete; use another copy or start the run again", named(.path)
     )]
     Truncated {
         /// The file, if it is one.
@@ -88,7 +88,7 @@ pub enum CheckpointError {
     },
     /// Another run is saved there.
     #[error(
-        "`{}` holds {}: {}\nhint: it was left as it is; give the name of another file, or delete this one",
+        "`{}` holds {}: {}\nhint: it was left unchanged; give the name of another file, or delete this one",
         .path.display(), whose(.header), .header.id
     )]
     OtherRun {
@@ -99,7 +99,7 @@ pub enum CheckpointError {
     },
     /// The same run is saved there and has come further.
     #[error(
-        "`{}` holds this run after {} evaluations already\nhint: it was left as it is; resume it, give the name of another file, or delete this one",
+        "`{}` holds this run after {} evaluations already\nhint: it was left unchanged; resume it, give the name of another file, or delete this one",
         .path.display(), .header.evaluations
     )]
     Ahead {
@@ -109,7 +109,7 @@ pub enum CheckpointError {
         header: Box<Header>,
     },
     /// Somebody else saves a run there.
-    #[error("another process is saving a run into `{}`\nhint: wait for its end, or give the name of another file", .path.display())]
+    #[error("another process is saving a run into `{}`\nhint: wait until it ends, or give the name of another file", .path.display())]
     InUse {
         /// The file.
         path: PathBuf,

@@ -164,14 +164,14 @@ impl fmt::Display for Doubt {
                 write!(
                     f,
                     "there is no answer: all {evaluations} evaluations of {function} failed\n\
-                     hint: evaluate it at one point where it should work, and see what it says"
+                     hint: evaluate it at a point where it should work, and look at the error"
                 )
             }
             Doubt::NoDecision { failed, evaluations } => write!(
                 f,
-                "there is no answer: F could be evaluated at no decision with its follower's answer; \
+                "there is no answer: F could not be evaluated at any decision with its follower's answer; \
                  {failed} of {evaluations} evaluations failed\n\
-                 hint: see why they fail, or leave out the part of the box in which they do"
+                 hint: find out why they fail, or leave out the part of the box in which they do"
             ),
             Doubt::LowerInfeasible { violation } => write!(
                 f,
@@ -191,11 +191,11 @@ impl fmt::Display for Doubt {
                 write!(f, "the leader's value is not proven: {words}\nhint: give it more time")
             }
             Doubt::NotRechecked { settled: true } => f.write_str(
-                "the follower's answer was searched for only once\n\
+                "the follower's answer was searched only once\n\
                  hint: check it with an audit, or give the run a larger budget",
             ),
             Doubt::NotRechecked { settled: false } => f.write_str(
-                "the search for the follower's answer had not come to its end\n\
+                "the search for the follower's answer was not finished\n\
                  hint: check it with an audit, or give the run a larger budget",
             ),
             Doubt::AnswersDiffer { difference } => write!(
@@ -205,25 +205,26 @@ impl fmt::Display for Doubt {
             ),
             Doubt::Unfinished { stop, restarts } => unfinished(f, *stop, *restarts),
             Doubt::TargetMissed { found, known } => {
-                write!(f, "the best known optimum was not reached: F = {}", number(found.0))?;
-                known.1.iter().try_for_each(|_| write!(f, ", f = {}", number(found.1)))?;
-                write!(f, "; known are F = {}", number(known.0))?;
-                known.1.iter().try_for_each(|lower| write!(f, ", f = {}", number(*lower)))
+                let missed = |name: &str, found: f64, known: f64| {
+                    format!("{name} = {} is {:.2e} from {}", number(found), (found - known).abs(), number(known))
+                };
+                write!(f, "the best known optimum was not reached: {}", missed("F", found.0, known.0))?;
+                known.1.iter().try_for_each(|lower| write!(f, ", {}", missed("f", found.1, *lower)))
             }
         }
     }
 }
 
 fn unfinished(f: &mut fmt::Formatter<'_>, stop: Status, restarts: bool) -> fmt::Result {
-    let rest = if restarts { "the restarts agreed" } else { "the search came to rest" };
+    let rest = if restarts { "the restarts agreed" } else { "the search converged" };
     match stop {
         Status::Running => return f.write_str("the run has not ended"),
         Status::Interrupted => write!(f, "the run was interrupted before {rest}")?,
         Status::Observer => write!(f, "the run was stopped before {rest}")?,
-        Status::TimeLimit => write!(f, "the time was used up before {rest}")?,
-        Status::Finished(StopReason::UpperBudget) => write!(f, "the upper evaluations were used up before {rest}")?,
-        Status::Finished(StopReason::LowerBudget) => write!(f, "the lower evaluations were used up before {rest}")?,
-        Status::Finished(StopReason::Budget) => write!(f, "the evaluations were used up before {rest}")?,
+        Status::TimeLimit => write!(f, "the time ran out before {rest}")?,
+        Status::Finished(StopReason::UpperBudget) => write!(f, "the upper budget was spent before {rest}")?,
+        Status::Finished(StopReason::LowerBudget) => write!(f, "the lower budget was spent before {rest}")?,
+        Status::Finished(StopReason::Budget) => write!(f, "the budget was spent before {rest}")?,
         Status::Finished(reason) => write!(f, "the run ended before {rest}: {reason}")?,
     }
     f.write_str(": there may be a better answer\nhint: ")?;

@@ -46,7 +46,7 @@ pub enum FileError {
     },
     /// The folder is missing.
     #[error(
-        "cannot write the {kind} `{path}`: there is no folder `{folder}`\nhint: make it first, or give another name"
+        "cannot write the {kind} `{path}`: there is no folder `{folder}`\nhint: create it first, or give another name"
     )]
     NoFolder {
         /// Name of the kind.
@@ -57,7 +57,7 @@ pub enum FileError {
         folder: PathBuf,
     },
     /// Something else is in that file.
-    #[error("`{path}` exists and is not {description}\nhint: it was left as it is; give the name of another file")]
+    #[error("`{path}` exists and is not {description}\nhint: it was left unchanged; give the name of another file")]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -75,7 +75,7 @@ pub enum FileError {
         kind: &'static str,
     },
     /// Its owner does not want it to change.
-    #[error("the {kind} `{path}` is read-only\nhint: it was left as it is; give another name, or make it writable")]
+    #[error("the {kind} `{path}` is read-only\nhint: it was left unchanged; give another name, or make it writable")]
     ReadOnly {
         /// Name of the kind.
         kind: &'static str,

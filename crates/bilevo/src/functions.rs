@@ -62,9 +62,9 @@ impl Functions {
         }
     }
 
-    /// A problem whose follower has its own solver: `follower` answers a decision x with y of any length,
-    /// and f if it knows it; `upper` gets the whole answer. An answer it cannot give is a failure, as text
-    /// or as a [`Failure`].
+    /// A problem whose follower has its own solver: `follower` responds to a decision x with a y of any
+    /// length, and with f if it knows it; `upper` receives the whole answer. If it has no answer, return a
+    /// text or a [`Failure`] as the error.
     ///
     /// ```
     /// use bilevo::{Functions, OracleAnswer, Solver};
@@ -87,7 +87,7 @@ impl Functions {
         problem
     }
 
-    /// A solver of the follower beside its objective: the answers of `follower` are starts, which a
+    /// A solver of the follower in addition to its objective: its answers are starting points, which a
     /// search may improve and an audit checks.
     pub fn follower(
         mut self,
@@ -138,13 +138,13 @@ impl Functions {
         self
     }
 
-    /// How far equalities may be missed; 1e-9 unless said.
+    /// How far equalities may be missed; 1e-9 by default.
     pub fn equality_tolerance(mut self, tolerance: f64) -> Self {
         self.spec.equality_tolerance = tolerance;
         self
     }
 
-    /// A known optimum, which ends a run that reaches it.
+    /// A known optimum; a run that reaches it ends.
     pub fn best_known(mut self, upper: f64, lower: Option<f64>) -> Self {
         self.spec.best_known.push(BestKnown { upper, lower });
         self

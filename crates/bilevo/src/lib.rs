@@ -1,9 +1,10 @@
-//! Bilevel (leader-follower) optimisation by evolution.
+//! Bilevel (leader-follower) optimisation: find the leader's best decision, given that the follower
+//! responds with its own best answer.
 //!
-//! The algorithms live in `bilevo-core` as a pure engine that asks for evaluations; this crate runs
-//! it. [`Solver`] takes a problem ([`source`]: a built-in name, a problem file, or Rust code) to a
-//! [`RunResult`]. Underneath, [`evaluate`] answers the engine's batches, [`run`](mod@run) is the loop,
-//! [`checkpoint`] saves and resumes, [`observe`] and [`trace`] watch, [`mod@audit`] checks the answer.
+//! Start with [`Solver`]: it takes a problem ([`source`]: a built-in name, a problem file, or Rust code) and
+//! returns a [`RunResult`]. The algorithms live in `bilevo-core` as a pure engine that asks for evaluations;
+//! this crate drives it: [`evaluate`] answers its batches, [`run`](mod@run) is the loop, [`checkpoint`]
+//! saves and resumes, [`observe`] and [`trace`] watch, and [`mod@audit`] checks the answer.
 //!
 //! ```
 //! use bilevo::{Functions, Solver};
@@ -17,6 +18,7 @@
 pub mod audit;
 pub mod calibration;
 pub mod checkpoint;
+pub mod codes;
 pub mod doubts;
 pub mod evaluate;
 pub mod files;

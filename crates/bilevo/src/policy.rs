@@ -10,7 +10,7 @@ use bilevo_core::problem::{Failure, FailureKind, Level, ProblemSpec};
 /// What a run does about failed evaluations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FailurePolicy {
-    /// How often a failed evaluation is tried again.
+    /// How many times to retry a failed evaluation.
     pub retries: u32,
     /// What follows if it still fails.
     pub then: AfterFailure,
@@ -19,10 +19,10 @@ pub struct FailurePolicy {
 /// What follows an evaluation that failed for good.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AfterFailure {
-    /// It counts as the worst of all and the run goes on.
+    /// The point counts as the worst of all, and the run continues.
     #[default]
     Worst,
-    /// The run is saved and ends with an error.
+    /// Save the run and end it with an error.
     Stop,
 }
 

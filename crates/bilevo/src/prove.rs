@@ -34,7 +34,7 @@ pub enum Claim {
         /// The follower's answer.
         y: Vec<f64>,
     },
-    /// A value of F that no decision beats.
+    /// A value of F that you claim no decision beats.
     Value(f64),
 }
 
@@ -69,7 +69,7 @@ pub struct Proof {
     pub follower: Option<FollowerFinding>,
     /// The leader's value; null if nobody asked.
     pub leader: Option<LeaderFinding>,
-    /// Which of several answers equally good for the follower counts.
+    /// Which answer counts if several are equally good for the follower.
     pub position: String,
     /// Constraints are met exactly by whatever is proven, not within a tolerance.
     pub feasibility: String,

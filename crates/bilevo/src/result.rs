@@ -36,7 +36,7 @@ impl std::fmt::Display for Status {
             Status::Finished(reason) => reason.fmt(f),
             Status::Running => f.write_str("still running"),
             Status::Interrupted => f.write_str("interrupted"),
-            Status::TimeLimit => f.write_str("time used up"),
+            Status::TimeLimit => f.write_str("time limit reached"),
             Status::Observer => f.write_str("stopped by an observer"),
         }
     }
@@ -128,13 +128,13 @@ pub struct RunResult {
     /// What was proven of the answer, where the formulas are known and it could be; left out if nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,
-    /// Why the run is by another method than the default one, if `auto` handed over to it; left out if not.
+    /// Why `auto` chose another method than the default one; left out if it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
     /// Whether the answer is good ([`crate::doubts`]).
     #[serde(default)]
     pub success: bool,
-    /// What is not good about it, if anything.
+    /// What is wrong with it, if anything.
     #[serde(default)]
     pub warnings: Vec<String>,
     /// Why the last checkpoint could not be written, if so.

@@ -92,7 +92,7 @@ pub enum RunError {
     Config(#[from] ConfigError),
     /// An evaluation failed and the policy is to stop.
     #[error(
-        "{level} evaluation {id} failed: {failure}{}\nhint: mend the problem and resume, or let failed evaluations count as worst",
+        "{level} evaluation {id} failed: {failure}{}\nhint: fix the problem and resume, or let failed evaluations count as worst",
         place(.names.as_deref(), .x, .y)
     )]
     Evaluation {

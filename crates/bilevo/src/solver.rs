@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// A run to be: the problem, the method, and how it is conducted.
+/// A builder for a run: the problem, the method, and how to run it.
 pub struct Solver<'a> {
     source: &'a dyn Source,
     method: String,
@@ -64,7 +64,7 @@ impl<'a> Solver<'a> {
         self
     }
 
-    /// All settings at once, in place of the method's own; [`Solver::method`] then only names them.
+    /// Replaces all settings of the method at once; [`Solver::method`] then only names them.
     pub fn config(mut self, config: Config) -> Self {
         self.config = Some(config);
         self
@@ -76,53 +76,53 @@ impl<'a> Solver<'a> {
         self
     }
 
-    /// How sure to be before the run ends by itself: `quick`, `normal`, `thorough` or `budget` (the default
+    /// How sure to be before the run stops by itself: `quick`, `normal`, `thorough` or `budget` (default
     /// method only).
     pub fn effort(self, effort: impl ToString) -> Self {
         self.set("jq.effort", effort)
     }
 
-    /// Evaluations of both levels together at most, kept within one batch.
+    /// Limits the evaluations of both levels together, to within one batch.
     pub fn max_evals(self, count: u64) -> Self {
         self.set("stop.max_evals", count)
     }
 
-    /// Upper evaluations at most; the generation in progress is finished.
+    /// Limits the upper evaluations; the current generation is finished first.
     pub fn max_upper_evals(self, count: u64) -> Self {
         self.set("stop.max_upper_evals", count)
     }
 
-    /// Lower evaluations at most; the batch in progress is finished.
+    /// Limits the lower evaluations; the current batch is finished first.
     pub fn max_lower_evals(self, count: u64) -> Self {
         self.set("stop.max_lower_evals", count)
     }
 
-    /// The seed of all random numbers; without one it is drawn and stands in the result.
+    /// The seed of all random numbers. By default it is drawn; the result reports it.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
     }
 
-    /// Goes on with a saved run, whose method, settings and seed stay. Only its budgets may be
-    /// raised, by [`Solver::max_upper_evals`] and [`Solver::max_lower_evals`].
+    /// Continues a saved run with its method, settings and seed. Only its budgets may be raised, with
+    /// [`Solver::max_upper_evals`] and [`Solver::max_lower_evals`].
     pub fn resume(mut self, checkpoint: Checkpoint) -> Self {
         self.resume = Some(checkpoint);
         self
     }
 
-    /// Threads or processes that evaluate; 0 takes one for each processor. The result is the same
-    /// with any number.
+    /// Number of threads or processes that evaluate; 0 means one per processor. It does not change the
+    /// result.
     pub fn jobs(mut self, jobs: usize) -> Self {
         self.jobs = jobs;
         self
     }
 
-    /// Saves the run into this file every two seconds and at its end.
+    /// Saves the run to this file every two seconds and at its end.
     pub fn checkpoint(self, path: impl Into<PathBuf>) -> Self {
         self.saving(Saving::to(path))
     }
 
-    /// Saves the run when and where this says.
+    /// Says when and where to save the run.
     pub fn saving(mut self, saving: Saving) -> Self {
         self.options.saving = Some(saving);
         self
@@ -159,31 +159,31 @@ impl<'a> Solver<'a> {
         self
     }
 
-    /// Proves the leader's value when the run has ended, where the formulas are known
-    /// ([`mod@crate::prove`]), and takes better decisions found on the way.
+    /// Proves the leader's value when the run has ended, if the formulas are known
+    /// ([`mod@crate::prove`]), and adopts better decisions found on the way.
     pub fn prove(mut self, options: ProveOptions) -> Self {
         self.prove = Some(options);
         self
     }
 
-    /// Which of several equally good answers of the follower counts: the search judges every decision
-    /// by it, at the price of an upper evaluation for each lower one, and an audit is made that
-    /// reports it. It takes the place of a position that the problem's file names.
+    /// Which answer counts if several are equally good for the follower. The search judges every decision
+    /// by it, which costs an upper evaluation for each lower one, and an audit reports it. It overrides the
+    /// position that a problem file names.
     pub fn position(mut self, position: Position) -> Self {
         self.audit.get_or_insert_default();
         self.set("position.kind", position)
     }
 
-    /// Somebody who is told what happens.
+    /// An observer, which is notified of what happens.
     pub fn observer(mut self, observer: &'a mut dyn Observer) -> Self {
         self.observers.push(observer);
         self
     }
 
-    /// Runs to the end, or to whatever stops it before.
+    /// Runs until the run ends or something stops it.
     ///
     /// # Errors
-    /// A method, a setting or a problem that makes no sense, and everything in [`RunError`].
+    /// A wrong method, setting or problem, and everything else in [`RunError`].
     pub fn run(mut self) -> Result<RunResult, RunError> {
         let mut observers = std::mem::take(&mut self.observers);
         self.ready()?.go(&mut observers)
@@ -207,7 +207,7 @@ impl<'a> Solver<'a> {
         let takes_position = source.spec().position != PositionKind::Any;
         let audit = audit.or_else(|| takes_position.then(AuditOptions::default));
         if audit.is_some() && source.spec().is_oracle_alone() {
-            let reason = "an audit looks for better answers of the follower, and only its own solver knows those";
+            let reason = "an audit needs the follower's objective to look for better answers, and here only its own solver is given";
             let (field, got) = ("audit".into(), "on".into());
             return Err(ConfigError::Invalid { field, got, reason: reason.into() }.into());
         }
@@ -215,8 +215,8 @@ impl<'a> Solver<'a> {
     }
 }
 
-/// The method under its own name with its settings, and what is to be said about it. One's own settings
-/// are nobody's to exchange: they keep the name they were given.
+/// The method under its own name with its settings, and the notice about it, if any. Settings that the
+/// caller gave as a whole are never replaced; they keep the name they were given.
 fn chosen(
     source: &dyn Source,
     method: String,

@@ -19,18 +19,18 @@ use std::time::{Duration, Instant};
 
 /// Find mistakes in a problem file before a run
 ///
-/// A file with a `command` names a program, and checking the file starts that program: read a file from
-/// somebody else first, or check it with --no-run.
+/// A file with a `command` names a program, and checking the file starts that program. If the file comes
+/// from somebody else, read it first or check it with --no-run.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Exit codes: 0 nothing wrong, perhaps with warnings; 2 the file cannot be used.")]
 pub(crate) struct Args {
     /// A problem file
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The method that is meant to solve it [default: jq-cma-es, also `auto`]
+    /// The method you want to solve it with [default: jq-cma-es, also `auto`]
     #[arg(long, short, value_name = "NAME")]
     method: Option<String>,
-    /// Start nothing: a program that the file names is not asked for values
+    /// Do not start the program that the file names
     #[arg(long)]
     no_run: bool,
     /// Text for people, JSON for programs
@@ -127,7 +127,7 @@ fn examine(file: &ProblemFile, method: &Method, no_run: bool) -> anyhow::Result<
     };
     let config = method.config();
     if config.scheme.kind == SchemeKind::Nested {
-        let message = format!("{} hardly ever meets an equation", method.name());
+        let message = format!("{} hardly ever satisfies an equation", method.name());
         remarks.extend(file::about_equations(file, message, "the default method, `--method auto`, does"));
     }
     let seconds = clock.medians();
@@ -138,7 +138,7 @@ fn examine(file: &ProblemFile, method: &Method, no_run: bool) -> anyhow::Result<
 /// The time-out after which a program is not asked again: whoever waits for a check should not wait for
 /// all its points.
 fn time_out(failure: &Failure) -> Option<Failure> {
-    const HINT: &str = "does it write a line for each request, and flush it? Octave must read by `input(\"\", \"s\")`: `fgetl` waits for the next request; if it needs longer, raise `timeout`";
+    const HINT: &str = "does it write one line per request, and flush it? Octave must read with `input(\"\", \"s\")`, because `fgetl` waits for the next request; if the program needs more time, raise `timeout`";
     let late = failure.kind == FailureKind::Timeout;
     late.then(|| Failure::new(FailureKind::Timeout, format!("{}\nhint: {HINT}", failure.message)))
 }

@@ -13,7 +13,7 @@ use std::io::Write;
 pub(crate) struct Args {
     /// A built-in problem (see `bilevo list problems`) or a problem file
     problem: String,
-    /// The leader's decision: numbers separated by blanks or commas
+    /// The leader's decision: numbers separated by spaces or commas
     #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true)]
     x: Vector,
     /// The follower's answer
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let (x, y) = (&args.x.0, &args.y.0);
     for (name, values, expected) in [("--x", x, spec.upper.dim()), ("--y", y, spec.lower.dim())] {
         if values.len() != expected {
-            let hint = "`bilevo list problems` shows the sizes; --dims chooses another one";
+            let hint = "`bilevo list problems` shows the sizes; --dims selects another one";
             let numbers = counted(values.len() as u64, "number");
             bail!("`{name}` has {numbers}, {} takes {expected}\nhint: {hint}", args.problem);
         }

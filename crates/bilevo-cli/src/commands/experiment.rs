@@ -15,7 +15,7 @@ pub(super) use watch::Watch;
 use crate::Exit;
 use clap::Subcommand;
 
-/// Run and evaluate grids of methods, problems and seeds
+/// Run and analyse grids of methods, problems and seeds
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]

@@ -24,7 +24,7 @@ enum What {
     Problems,
     /// Methods by name
     Methods,
-    /// What a method is put together from: schemes, upper strategies, lower searches, allocators
+    /// The parts of methods: schemes, upper strategies, lower searches, allocators
     Parts,
     /// Every setting of every method
     Settings,

@@ -28,9 +28,9 @@ enum Template {
     Toll,
     /// A tax on pollution: parameters, definitions, constraints at both levels
     Tax,
-    /// Two firms, one after the other: lists, bounds and best known values in closed form
+    /// Two firms, one moving first: lists, bounds and best known values in closed form
     Stackelberg,
-    /// A program of your own evaluates: the file and a Python script
+    /// Evaluated by a program of your own: a file and a Python script
     Program,
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     };
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     if stem.is_empty() || stem.chars().any(|c| c.is_control() || "\"\\".contains(c)) {
-        bail!("`{}` is no name for a problem\nhint: letters, digits, `-` and `_`", args.name.display());
+        bail!("`{}` cannot be the name of a problem\nhint: use letters, digits, `-` and `_`", args.name.display());
     }
     let texts: Vec<(PathBuf, String)> = args
         .template

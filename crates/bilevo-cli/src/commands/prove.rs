@@ -28,19 +28,19 @@ pub(crate) struct Args {
     /// The result of a run, as `bilevo solve --format json` prints it; `-` is standard input
     #[arg(long, value_name = "RESULT.json", conflicts_with_all = ["x", "y", "claim"])]
     result: Option<PathBuf>,
-    /// The leader's decision: numbers separated by blanks or commas
+    /// The leader's decision: numbers separated by spaces or commas
     #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true, requires = "y", conflicts_with = "claim")]
     x: Option<Vector>,
     /// The follower's answer
     #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true, requires = "x")]
     y: Option<Vector>,
-    /// A value of F that no decision beats
+    /// A value of F that you claim no decision beats
     #[arg(long, value_name = "F", allow_negative_numbers = true, value_parser = finite)]
     claim: Option<f64>,
-    /// A difference of F that counts as none, relative to max(1, |F|)
+    /// Treat differences of F up to this as zero, relative to max(1, |F|)
     #[arg(long, value_name = "EPS", default_value_t = 1e-2, value_parser = positive)]
     eps: f64,
-    /// Wall time of the proof, as in 90s, 10m or 1h30m
+    /// Limit on the wall time of the proof, as in 90s, 10m or 1h30m
     #[arg(long, value_name = "TIME", default_value = "60s", allow_negative_numbers = true)]
     time_limit: Duration,
     /// Seed of the run, if the problem is solved first [default: drawn and printed]
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let stop = interrupt::flag()?;
     let source = source::open(&args.problem, args.dims.map(|dims| (dims.upper, dims.lower)))?;
     let Some(file) = source.formulas() else {
-        bail!("{} has no formulas to prove anything from\nhint: write it as a problem file", source.id());
+        bail!("{} has no formulas, so nothing can be proven\nhint: write it as a problem file", source.id());
     };
     let claim = match claimed(args, &*source)? {
         Some(claim) => claim,
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         let violation =
             file.evaluate(Level::Upper, x, y, &mut g).map_or(f64::NAN, |_| source.spec().violation(Level::Upper, &g));
         if violation > 1e-6 || violation.is_nan() {
-            output::warn(format_args!("this point breaks the leader's constraints by {}", short(violation)));
+            output::warn(format_args!("this point violates the leader's constraints by {}", short(violation)));
         }
     }
     let options = ProveOptions { eps: args.eps, time_limit: args.time_limit.0, stop };
@@ -108,7 +108,7 @@ fn from_result(path: &Path) -> anyhow::Result<(Vec<f64>, Vec<f64>)> {
         if path == Path::new("-") { std::io::read_to_string(std::io::stdin()) } else { std::fs::read_to_string(path) };
     let text = text.with_context(|| format!("cannot read `{}`", path.display()))?;
     let point: Point =
-        serde_json::from_str(&text).with_context(|| format!("`{}` is no result\n{hint}", path.display()))?;
+        serde_json::from_str(&text).with_context(|| format!("`{}` is not a result\n{hint}", path.display()))?;
     match (point.x, point.y) {
         (Some(x), Some(y)) => Ok((x, y)),
         _ => bail!("`{}` has no x and y\n{hint}", path.display()),

@@ -19,11 +19,11 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Run the published study again and set its figures beside ours
+/// Run the published study again and compare its figures with ours
 ///
 /// Writes tables, figures and report.html into a folder and prints the conclusions. Finished runs
-/// are kept in the store: interrupted or killed, the same command goes on where it was. A folder
-/// holds one study: more runs or parts take the place of fewer, anything else needs another folder.
+/// are kept in the store: after an interruption, the same command continues where it was. A folder
+/// holds one study: more runs or parts replace fewer; anything else needs another folder.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// Runs of every method on every problem
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     /// Only these parts, separated by commas
     #[arg(long, value_enum, value_name = "PARTS", value_delimiter = ',')]
     only: Vec<PartArg>,
-    /// Runs at the same time; 0 takes one for each processor. The rows are the same with any number
+    /// Number of runs at the same time; 0 means one per processor. It does not change the rows
     #[arg(long, short, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024), allow_negative_numbers = true)]
     jobs: u16,
     /// The store [default: study.db in the folder]
@@ -48,9 +48,9 @@ pub(crate) struct Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum PartArg {
-    /// Five pairs on SMD1 to SMD12
+    /// Five pairs of methods on SMD1 to SMD12
     Smd,
-    /// One pair on TP1 to TP10
+    /// One pair of methods on TP1 to TP10
     Tp,
     /// Random and one-shot allocation instead of the whole method
     Ablation,
@@ -60,7 +60,7 @@ enum PartArg {
     Controls,
     /// What the paper's text may mean
     Readings,
-    /// What else the paper does not have: the default method, the steps to our ranking, capped searches
+    /// Beyond the paper: the default method, the steps to our ranking, capped searches
     Beyond,
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let contents = Contents::new(&comparisons, args.first_seed, args.runs);
     contents.check(&args.out)?;
     if Contents::owns(&args.out, &path) {
-        bail!("`{}` is a place for files of the study\nhint: give another store", path.display());
+        bail!("`{}` is reserved for files of the study\nhint: give another store", path.display());
     }
     std::fs::create_dir_all(&args.out).with_context(|| format!("cannot make `{}`", args.out.display()))?;
     let mut store = Store::open(&path)?;

@@ -5,10 +5,10 @@ use crate::args::SizeArgs;
 use bilevo::{program, source};
 use std::io;
 
-/// Answer the protocol of external programs for a problem
+/// Serve a problem over the protocol of external programs
 ///
 /// Reads one JSON request per line and answers each with one line, as a program named in a problem
-/// file does; ends with its input. For tests, and as an example to compare with.
+/// file does, until its input ends. For tests, and to compare your own program with.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// A built-in problem (see `bilevo list problems`) or a problem file

@@ -32,9 +32,9 @@ use std::sync::atomic::AtomicBool;
 
 /// Solve a problem
 ///
-/// Ends with exit code 0 if the answer is good: feasible at both levels, the follower looked at again, and
-/// the search at its end (restarts agree, the search stands still, or the target is met), with nothing that
-/// an audit found against it. Otherwise the exit code is 1, and a warning says what is not good.
+/// The exit code is 0 if the answer is good: it is feasible at both levels, the follower was rechecked,
+/// the search came to its end (restarts agree, nothing improves any more, or the target is met), and an audit,
+/// if there was one, found nothing against it. Otherwise the exit code is 1, and a warning says what is wrong.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct Args {
     /// A built-in problem (see `bilevo list problems`) or a problem file
@@ -48,70 +48,69 @@ pub(crate) struct Args {
     seed: Option<u64>,
     #[command(flatten)]
     size: SizeArgs,
-    /// Evaluations of both levels together at most, kept within one batch [default: no limit]
+    /// Limit on the evaluations of both levels together, kept to within one batch [default: none]
     #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
     max_evals: Option<u64>,
-    /// Upper evaluations at most; the generation in progress is finished [default: by the number of
-    /// variables]. A run that is resumed can be given more
+    /// Limit on upper evaluations; the current generation is finished first [default: depends on the number
+    /// of variables]. You can raise it when you resume a run
     #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
     max_upper_evals: Option<u64>,
-    /// Lower evaluations at most; the batch in progress is finished [default: no limit]
+    /// Limit on lower evaluations; the current batch is finished first [default: none]
     #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
     max_lower_evals: Option<u64>,
-    /// Wall time of the run, as in 90s, 10m or 1h30m, that before it was resumed and the audit included
+    /// Limit on the wall time, as in 90s, 10m or 1h30m, including earlier sessions and the audit
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     time_limit: Option<Duration>,
-    /// Whether the best known value, if there is one, ends the run [default: both
+    /// Whether reaching the best known value, if there is one, ends the run [default: both
     /// for jq-cma-es, upper for the others]
     #[arg(long, value_enum, value_name = "WHEN")]
     target: Option<TargetArg>,
-    /// How sure to be before the run ends by itself; `quick` and `thorough` restart less and more often
-    /// than `normal`, `budget` uses up the budget (jq-cma-es only)
+    /// How sure to be before the run stops by itself: `quick` restarts less often than `normal`, `thorough`
+    /// more often, and `budget` spends the whole budget (jq-cma-es only)
     #[arg(long, value_name = "EFFORT", value_parser = ["quick", "normal", "thorough", "budget"])]
     effort: Option<String>,
     /// Change one setting of the method, as in --set allocator.window=48 (see `bilevo explain`)
     #[arg(long, value_name = "KEY=VALUE", value_parser = settings::parse_assignment)]
     set: Vec<(String, String)>,
-    /// Threads that evaluate; 0 takes one for each processor. The answer is the same with any number
+    /// Number of evaluation threads; 0 means one per processor. It does not change the answer
     #[arg(long, short, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=1024), allow_negative_numbers = true)]
     jobs: u16,
-    /// What an evaluation does that fails for good
+    /// What happens if an evaluation fails, retries included
     #[arg(long, value_enum, default_value_t)]
     on_failure: OnFailure,
-    /// How often a failed evaluation is tried again
+    /// How many times to retry a failed evaluation
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000), allow_negative_numbers = true)]
     retries: u32,
-    /// Save the run into this file, every two seconds and at the end
+    /// Save the run to this file, every two seconds and at the end
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
-    /// Go on with a saved run, and keep saving into the same file unless --checkpoint names another
+    /// Continue a saved run, and keep saving to the same file unless --checkpoint names another
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
-    /// Write one JSON line for each generation; `-` is standard output
+    /// Write one JSON line per generation; `-` is standard output
     #[arg(long, value_name = "FILE.jsonl")]
     trace: Option<PathBuf>,
-    /// Draw accuracy (or F) and the evaluations at both levels, from here on; as PNG if it ends so;
-    /// `-` is standard output
+    /// Plot the accuracy (or F) and the evaluations at both levels, as SVG or, if the name ends in .png,
+    /// as PNG; `-` is standard output
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
-    /// Solve the follower's problem at the answer once more, in another way, and compare
+    /// Check the answer: solve the follower's problem once more, by other means, and compare
     #[arg(long)]
     audit: bool,
-    /// Prove that no decision is better, and take better ones found on the way, for at most a minute or
-    /// --time-limit; the problem must be given by formulas
+    /// Prove that no decision is better, and adopt better ones found on the way; takes at most a minute
+    /// or --time-limit, and works for problems given by formulas
     #[arg(long)]
     prove: bool,
-    /// Gap of the follower's objective that counts as none, relative to max(1, |f|) [default: the
+    /// Treat gaps in the follower's objective up to this as zero, relative to max(1, |f|) [default: the
     /// file's `position_tolerance`, or 1e-4]
     #[arg(long, value_name = "GAP", value_parser = positive)]
     audit_tolerance: Option<f64>,
-    /// Lower evaluations of the audit at most, apart from half as many for ties [default: 40 times
+    /// Limit on the lower evaluations of the audit, plus half as many for ties [default: 40 times
     /// those of one lower search]
     #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
     audit_evals: Option<u64>,
-    /// Which of several answers counts that are equally good for the follower: in the search, at the
-    /// price of an upper evaluation for each lower one, and in the audit, which is made too [default:
-    /// what the problem file says, if anything]
+    /// If several answers are equally good for the follower, which one counts. Every lower evaluation then
+    /// costs an upper one too, and an audit is made [default: as in the problem file, if it says so]
     #[arg(long, value_enum, value_name = "WHICH")]
     position: Option<PositionArg>,
     /// Text for people, JSON for programs
@@ -130,7 +129,7 @@ enum TargetArg {
     Upper,
     /// End as soon as F, f and both violations are within their tolerances
     Both,
-    /// Never mind the best known value
+    /// Ignore the best known value
     Off,
 }
 
@@ -146,18 +145,18 @@ impl TargetArg {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum OnFailure {
-    /// It counts as the worst of all and the run goes on
+    /// The point counts as the worst of all, and the run continues
     #[default]
     Worst,
-    /// The run is saved and ends with an error
+    /// Save the run and end it with an error
     Stop,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum PositionArg {
-    /// The one best for the leader
+    /// The one that is best for the leader (optimistic)
     Optimistic,
-    /// The one worst for the leader
+    /// The one that is worst for the leader (pessimistic)
     Pessimistic,
 }
 
@@ -218,7 +217,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     let (spec, config) = (ready.run.engine().spec(), ready.run.engine().config());
     if spec.upper.equalities + spec.lower.equalities > 0 && config.scheme.kind == SchemeKind::Nested {
-        output::warn("this method hardly ever meets an equality constraint; --method auto does");
+        output::warn("this method hardly ever satisfies an equality constraint; --method auto does");
     }
     watch(args, &mut ready)
 }

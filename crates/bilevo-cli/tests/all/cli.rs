@@ -149,7 +149,7 @@ fn a_missed_target_and_a_budget_that_ends_a_run_are_exit_code_one() {
     assert_eq!(code(&bilevo(&[&base[..], &["--target", "both"]].concat())), 1);
     let off = bilevo(&[&base[..], &["--target", "off"]].concat());
     assert_eq!((code(&off), stdout(&off).contains("not reached")), (1, false));
-    assert!(stderr(&off).contains("the upper evaluations were used up before the restarts agreed"), "{}", stderr(&off));
+    assert!(stderr(&off).contains("the upper budget was spent before the restarts agreed"), "{}", stderr(&off));
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn effort_decides_when_a_run_ends_and_the_answer_tells_how_it_was_verified() {
     assert!(of(&normal, "restarts") >= 4 && of(&normal, "rechecks") >= 4);
     assert_eq!(normal["verification"]["rechecked"], true);
     let text = bilevo(&["solve", "smd1", "--target", "off", "--effort", "quick"]);
-    assert!(stdout(&text).contains("searched for again; 2 of 2 restarts agree"), "{}", stdout(&text));
+    assert!(stdout(&text).contains("rechecked; 2 of 2 restarts agree"), "{}", stdout(&text));
     refused(&["solve", "smd1", "--method", "bl-cma-es", "--effort", "quick"], &["jq.effort"]);
 }
 

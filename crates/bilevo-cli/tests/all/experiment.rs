@@ -127,7 +127,7 @@ fn interrupted_it_says_how_to_go_on() {
     assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     let (code, words) = running.end();
     assert_eq!(code, Some(130), "{words}");
-    assert!(words.contains("the same command goes on"), "{words}");
+    assert!(words.contains("the same command continues"), "{words}");
     assert!(Store::read(&folder.path().join("grid.db")).unwrap().count().unwrap() >= 2);
     ends_like_an_undisturbed_one(folder.path());
 }
@@ -249,7 +249,7 @@ fn progress_lines_name_the_run() {
     let grid = ["-m", "boc", "-p", "tp1,smd1", "--dims", "2+3", "--runs", "1", "--set", "stop.max_upper_evals=60"];
     let run = output(folder.path(), &[&["run", "--jobs", "1", "--format", "json"][..], &grid].concat());
     assert_eq!(run.status.code(), Some(0), "{}", words(&run.stderr));
-    assert!(words(&run.stderr).contains("the sizes are not for tp1"), "{}", words(&run.stderr));
+    assert!(words(&run.stderr).contains("the sizes do not apply to tp1"), "{}", words(&run.stderr));
     let text = words(&run.stdout);
     let lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 2, "{text}");

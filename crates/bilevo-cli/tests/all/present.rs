@@ -76,7 +76,7 @@ fn a_report_overwrites_nothing_but_a_report() {
     assert!(report("r.html").status.success(), "an older report is replaced");
     let study = bilevo(path, &["reproduce", "--runs", "1", "--only", "applications", "--out", "notes.html"]);
     assert_eq!(study.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&study.stderr).contains("is no folder"));
+    assert!(String::from_utf8_lossy(&study.stderr).contains("is not a folder"));
     for store in ["new/report.html", "new/tables/study.db", "new/contents.json"] {
         let study = bilevo(path, &["reproduce", "--runs", "1", "--out", "new", "--store", store]);
         assert_eq!((study.status.code(), path.join("new").exists()), (Some(2), false), "{store}");

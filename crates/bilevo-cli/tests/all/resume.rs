@@ -167,7 +167,7 @@ fn the_checkpoint_of_another_run_is_kept_even_when_finished() {
         refused(at, &other, &["another run: smd8 2+3 with jq-cma-es, seed 3", "--resume a", "delete"]);
     }
     std::fs::write(at.join("cut"), &before[..60]).unwrap();
-    refused(at, &["solve", "smd1", "--seed", "3", "--checkpoint", "cut"], &["left as it is", "is cut off"]);
+    refused(at, &["solve", "smd1", "--seed", "3", "--checkpoint", "cut"], &["left unchanged", "is cut off"]);
     std::fs::write(at.join("empty"), "").unwrap();
     refused(at, &["solve", "smd1", "--seed", "3", "--checkpoint", "empty"], &["not a bilevo checkpoint"]);
     assert_eq!(std::fs::read(at.join("a")).unwrap(), before);

@@ -179,9 +179,9 @@ settings! {
     /// How the method goes about both levels.
     pub struct SchemeConfig in scheme as "scheme";
 
-    /// How both levels are searched: `nested` gives every decision that is taken up a lower search of
-    /// its own, `joint_quadratic` solves all followers on one model, with restarts and rechecks, `leader` searches
-    /// decisions alone where the follower has its own solver, `portfolio` chooses among descents, populations
-    /// and others by what they claimed.
+    /// How both levels are searched: `nested` runs a lower search for every chosen candidate;
+    /// `joint_quadratic` solves all followers on one model, with restarts and rechecks; `leader`
+    /// searches the leader's decisions alone, for a follower with its own solver; `portfolio` chooses
+    /// among descents, populations and other searches by their results so far.
     kind: SchemeKind = SchemeKind::Nested, |_| words(SchemeKind::ALL);
 }

@@ -65,35 +65,35 @@ settings! {
     pub struct JqConfig in jq as "jq",
         if "scheme.kind = joint_quadratic" |c| c.scheme.kind == SchemeKind::JointQuadratic;
 
-    /// Evaluations for each variable that a descent may spend, with up to five variables; with twice as
-    /// many, twice as much, and beyond forty there are none; 0 = no descents.
+    /// Evaluations per variable that a descent may spend, with up to five variables; twice as many per
+    /// variable with ten, and so on. Beyond forty variables there are no descents; 0 = none at all.
     descent: usize = 80, |_| whole(0, 1_000_000);
-    /// A descent from where a population or a recheck ended makes the solution exact.
+    /// Whether a short descent polishes the solution where a population or a recheck ended.
     finish: Switch = Switch::On, |_| words(Switch::ALL);
-    /// By how much each population is larger than the one before, as a share of the first; none is more
-    /// than twice as large.
+    /// How much larger each population is than the one before, as a share of the first; at most twice
+    /// as large as the first.
     growth: f64 = 0.25, |_| number(0.0, 1.0);
-    /// Followers are solved on the joint quadratic model; else by samples alone.
+    /// Whether followers are solved on the joint quadratic model; otherwise by samples alone.
     model: Switch = Switch::On, |_| words(Switch::ALL);
-    /// The minimiser of the leader's model joins every generation.
+    /// Whether the minimiser of the leader's model joins every generation.
     injection: Switch = Switch::On, |_| words(Switch::ALL);
     /// Where a follower's search starts: at the `expected` answer, at the sampled `guess`, or
     /// `alternate` from restart to restart.
     start: StartRule = StartRule::Alternate, |_| words(StartRule::ALL);
-    /// The leader's penalty follows the feasibility of the incumbent.
+    /// Whether the leader's penalty adapts to the feasibility of the incumbent.
     adapt_penalty: Switch = Switch::On, |_| words(Switch::ALL);
-    /// A random answer is tried at the incumbent's x in every generation.
+    /// Whether a random answer is tried at the incumbent's x in every generation.
     discovery: Switch = Switch::On, |_| words(Switch::ALL);
-    /// Searches, before the run ends, for decisions at which the follower is indifferent and that pay
-    /// only if it answers as the leader likes; unless `thorough` only one where the follower has one
-    /// minimum, and its answer is inside its bounds and constraints.
+    /// How many searches to make, before the run ends, for decisions that pay only because the follower
+    /// is indifferent and answers as the leader likes. Only one, unless the effort is `thorough`, if
+    /// the follower has one minimum and its answer lies inside its bounds and constraints.
     ties: usize = 3, |_| whole(0, 1000);
-    /// Box-wide searches that recheck the follower at the end of a restart.
+    /// Searches over the whole box that recheck the follower at the end of a restart.
     rechecks: usize = 2, |_| whole(0, 1000);
-    /// When the run has searched enough: `quick` after two restarts that end at the same value,
-    /// `normal` after three, one of them a population, `thorough` after five, two of them populations,
+    /// When the run has searched enough: `quick` after two restarts that end at the same value;
+    /// `normal` after three, one of them a population; `thorough` after five, two of them populations;
     /// `budget` only when the budget is spent.
     effort: Effort = Effort::Normal, |_| words(Effort::ALL);
-    /// Upper evaluations without progress that end a restart.
+    /// A restart ends after this many upper evaluations without progress.
     restart_after: u64 = 150, |_| whole(1, 1_000_000_000_000_000);
 }

@@ -63,7 +63,7 @@ struct Lagrangian<'a> {
 }
 
 /// Minimises `objective` under `constraints`; multipliers are reported for the first `modelled`
-/// of them. None if the numbers run out.
+/// of them. None if the arithmetic breaks down.
 pub(crate) fn minimise(
     objective: &Quadratic,
     constraints: &[Constraint],

@@ -138,7 +138,7 @@ pub(crate) fn median(values: &mut [f64]) -> f64 {
     if values.is_empty() { 0.0 } else { *values.select_nth_unstable_by(middle, f64::total_cmp).1 }
 }
 
-/// The smallest quadratics near the values, one for each function; none if the numbers run out.
+/// The smallest quadratics near the values, one for each function; none if the arithmetic breaks down.
 pub(crate) fn smallest(dim: usize, outputs: usize, sample: &Sample) -> Option<Vec<Quadratic>> {
     let coefficients = 1 + dim + dim * (dim + 1) / 2;
     let quadratics = if sample.len() > coefficients {

@@ -9,17 +9,18 @@ settings! {
     pub struct PortfolioConfig in portfolio as "portfolio",
         if "scheme.kind = portfolio" |c| c.scheme.kind == SchemeKind::Portfolio;
 
-    /// When the run has searched enough: `quick` after two restarts that end at the same value,
-    /// `normal` after three, one of them wide, `thorough` after five, two of them wide, `budget` only
+    /// When the run has searched enough: `quick` after two restarts that end at the same value;
+    /// `normal` after three, one of them wide; `thorough` after five, two of them wide; `budget` only
     /// when the budget is spent.
     effort: Effort = Effort::Normal, |_| words(Effort::ALL);
-    /// Evaluations for each variable that a descent may spend, with up to five variables; with twice as
-    /// many, twice as much, and beyond forty there are none; 0 = no descents.
+    /// Evaluations per variable that a descent may spend, with up to five variables; twice as many per
+    /// variable with ten, and so on. Beyond forty variables there are no descents; 0 = none at all.
     descent: usize = 80, |_| whole(0, 1_000_000);
-    /// Leaning descents before the run ends, for decisions at which the follower is indifferent.
+    /// How many descents to make, before the run ends, for decisions at which the follower is
+    /// indifferent.
     ties: usize = 3, |_| whole(0, 1000);
-    /// Searches along the border between two answers of the follower.
+    /// Whether to search along the border between two answers of the follower.
     borders: Switch = Switch::On, |_| words(Switch::ALL);
-    /// Upper evaluations without progress that end a population.
+    /// A population ends after this many upper evaluations without progress.
     patience: u64 = 150, |_| whole(1, 1_000_000_000_000_000);
 }

@@ -147,7 +147,7 @@ fn what_cannot_be_searched_is_refused_by_name() {
     assert!(refused(one(0.0, 1.0).real("price", 0.0, 1.0)).contains("two variables are called `price`"));
     assert!(refused(Space::from(vec![(0.0, 1.0), (2.0, 1.0)])).contains("variable 1 has the box"));
     for (low, high) in [(0.0, 5e-324), (1.0, 1.0 + f64::EPSILON), (0.0, 1e-310)] {
-        assert!(refused(one(low, high)).contains("`price` has a box that holds hardly any numbers"));
+        assert!(refused(one(low, high)).contains("`price` has a box too narrow for its numbers"));
     }
     assert!(one(1e6, 1e6 + 1e-6).check().is_ok() && one(0.0, 1e-200).check().is_ok());
     assert!(one(2.0, 2.0).check().is_ok(), "a fixed variable");

@@ -30,17 +30,17 @@ settings! {
     /// CMA-ES on the joint vector.
     pub struct JointCmaConfig in joint_cma as "upper", if "upper.kind = joint_cma" |c| is_used(c);
 
-    /// First step size as a share of the median width of the box.
+    /// Initial step size, as a share of the median width of the box.
     initial_step: f64 = 0.3, |_| number(1e-9, 1e3);
-    /// How infeasible candidates are ranked: `feasible_first`, or `population_mixed` (while nobody is
-    /// feasible, objective and violation are mixed).
+    /// How infeasible candidates are ranked: `feasible_first`, or `population_mixed` (objective and
+    /// violation are mixed while no candidate is feasible).
     constraint_rule: ConstraintRule = ConstraintRule::FeasibleFirst, |_| words(ConstraintRule::ALL),
         if "scheme.kind = nested" |c| c.scheme.kind == SchemeKind::Nested;
-    /// Every so many generations the elite joins the parents, at no cost; 0 = never. Under an allocator
-    /// that skips candidates only in generations in which some were skipped.
+    /// The elite joins the parents once in this many generations, at no cost; 0 = never. With an
+    /// allocator that skips candidates, only in generations in which it skipped some.
     recall: usize = 0, |_| whole(0, 1_000_000);
-    /// Share of the candidates that are neighbours of the elite not tried yet: one variable moved, or two
-    /// whole numbers exchanged. With `oracle` only where the leader has whole numbers.
+    /// Share of the candidates that are untried neighbours of the elite: one variable moved, or two
+    /// whole numbers exchanged. With `oracle`, only if the leader has whole numbers.
     exchange: f64 = 0.5, |_| number(0.0, 1.0),
         if "lower.kind = exchange or oracle" |c| {
             matches!(c.lower.kind, LowerKind::Exchange | LowerKind::Oracle)

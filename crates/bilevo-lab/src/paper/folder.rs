@@ -50,7 +50,7 @@ pub struct Contents {
 #[non_exhaustive]
 pub enum FolderError {
     /// Not a folder at all.
-    #[error("`{}` is no folder; it is left as it is\nhint: give another folder with --out", .path.display())]
+    #[error("`{}` is not a folder; it is left unchanged\nhint: give another folder with --out", .path.display())]
     NotAFolder {
         /// The path.
         path: PathBuf,
@@ -66,7 +66,7 @@ pub enum FolderError {
         wanted: String,
     },
     /// Something is there that no study wrote.
-    #[error("`{}` is there and belongs to no study; it is left as it is\nhint: give another folder with --out, or move it away", .path.display())]
+    #[error("`{}` exists and belongs to no study; it is left unchanged\nhint: give another folder with --out, or move it away", .path.display())]
     Foreign {
         /// The file or folder.
         path: PathBuf,

@@ -19,9 +19,9 @@ use std::collections::BTreeSet;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Part {
-    /// Five pairs on SMD1 to SMD12.
+    /// Five pairs of methods on SMD1 to SMD12.
     Smd,
-    /// One pair on TP1 to TP10.
+    /// One pair of methods on TP1 to TP10.
     Tp,
     /// Random and one-shot allocation instead of the whole method.
     Ablation,

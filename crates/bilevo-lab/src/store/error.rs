@@ -14,7 +14,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// Some other file.
-    #[error("`{}` is not a bilevo store: {found}\nhint: {hint}; this one is left as it is", .path.display())]
+    #[error("`{}` is not a bilevo store: {found}\nhint: {hint}; this one is left unchanged", .path.display())]
     NotAStore {
         /// The file.
         path: PathBuf,
@@ -42,7 +42,7 @@ pub enum StoreError {
         detail: String,
     },
     /// It carries our mark, but other tables.
-    #[error("`{}` is marked as a bilevo store, but its tables are not those of one: {detail}\nhint: restore it from a copy, or use another store; this one is left as it is", .path.display())]
+    #[error("`{}` is marked as a bilevo store, but its tables are not those of one: {detail}\nhint: restore it from a copy, or use another store; this one is left unchanged", .path.display())]
     Tables {
         /// The file.
         path: PathBuf,
@@ -64,7 +64,7 @@ pub enum StoreError {
         process: Option<u32>,
     },
     /// No space left.
-    #[error("no space is left for the store `{}`; what was written before is safe\nhint: make room and run the same command again, it continues", .path.display())]
+    #[error("no space is left for the store `{}`; what was written before is safe\nhint: make room and run the same command again; it continues", .path.display())]
     Full {
         /// The file.
         path: PathBuf,

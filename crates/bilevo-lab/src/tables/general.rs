@@ -29,7 +29,7 @@ pub enum TableError {
         known: String,
     },
     /// Nothing to show.
-    #[error("the store holds no finished run\nhint: `bilevo experiment run` makes some")]
+    #[error("the store has no finished runs\nhint: `bilevo experiment run` adds some")]
     Empty,
 }
 

@@ -87,7 +87,7 @@ fn mistakes_are_named_with_their_line() {
         ("methods = ['boc']\nproblems = ['smd1']\nruns = -1", 3, "runs = -1"),
         ("methods = [\n 'boc',\n 'tlea-cmaes',\n]\nproblems = ['smd1']", 3, "did you mean `tlea-cma-es`?"),
         ("methods = ['boc']\nproblems = ['smd1',\n\n'smb2']", 4, "did you mean `smd2`?"),
-        ("methods = ['boc']\nproblems = ['smd1']\ndims = ['2+3', '2x3']", 3, "`2x3` is no size"),
+        ("methods = ['boc']\nproblems = ['smd1']\ndims = ['2+3', '2x3']", 3, "`2x3` is not a size"),
         ("methods = ['boc']\nproblems = ['smd1']\ndims = ['1+1']", 3, "does not exist with 1+1"),
         ("methods = ['boc']\nproblems = ['smd1']\ndims = ['5+999999999999']", 3, "out of range"),
         ("methods = ['boc']\nproblems = ['smd1']\n[[settings]]\nstop.tarqet = 'off'", 3, "did you mean `stop.target`?"),

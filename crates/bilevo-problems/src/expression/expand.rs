@@ -31,7 +31,7 @@ impl<'a> Expander<'_, 'a> {
             Kind::Product(factors) => Ok(Node::product(self.chain(factors)?)),
             Kind::Power(base, exponent) => Ok(Node::power(self.number(base)?, self.number(exponent)?)),
             Kind::Compare(..) | Kind::And(_) | Kind::Or(_) | Kind::Not(_) => {
-                let error = ExpressionError::new(ast.span.clone(), "a condition stands where a number is needed");
+                let error = ExpressionError::new(ast.span.clone(), "a condition is used where a number is needed");
                 Err(error.hint("turn it into a number with `if(condition, 1, 0)`"))
             }
         }
@@ -59,7 +59,7 @@ impl<'a> Expander<'_, 'a> {
             Kind::Or(parts) => Ok(Test::any(self.tests(parts)?)),
             Kind::Not(inner) => Ok(self.test(inner)?.negated()),
             _ => {
-                let error = ExpressionError::new(ast.span.clone(), "a number stands where a condition is needed");
+                let error = ExpressionError::new(ast.span.clone(), "a number is used where a condition is needed");
                 Err(error.hint("compare it with something, as in `x > 0`"))
             }
         }
@@ -140,7 +140,7 @@ impl<'a> Expander<'_, 'a> {
     fn call(&mut self, name: &'a str, arguments: &[Ast<'a>], span: &Range<usize>) -> Result<Node> {
         let wrong_count = |expected: &str| {
             let message = format!("`{name}` takes {expected}, not {}", arguments.len());
-            Err(ExpressionError::new(span.clone(), message).hint("arguments stand in brackets, with commas in between"))
+            Err(ExpressionError::new(span.clone(), message).hint("arguments go in brackets, separated by commas"))
         };
         match (name, arguments) {
             ("if", [test, yes, no]) => {
@@ -260,8 +260,10 @@ impl<'a> Expander<'_, 'a> {
                 Some(filter) => match self.test(filter)? {
                     Test::Known(holds) => holds,
                     _ => {
-                        let error =
-                            ExpressionError::new(filter.span.clone(), "which rounds count cannot depend on a variable");
+                        let error = ExpressionError::new(
+                            filter.span.clone(),
+                            "the filter of a loop cannot depend on a variable",
+                        );
                         return Err(error.hint("write `if(condition, value, 0)` in the expression instead"));
                     }
                 },
@@ -286,7 +288,7 @@ impl<'a> Expander<'_, 'a> {
             return Err(ExpressionError::new(index.span.clone(), reason).hint("choose another name for the index"));
         }
         if self.scope.symbols.contains_key(index.name) || self.indices.iter().any(|(name, _)| *name == index.name) {
-            let error = ExpressionError::new(index.span.clone(), format!("`{}` has a meaning already", index.name));
+            let error = ExpressionError::new(index.span.clone(), format!("`{}` is already in use", index.name));
             return Err(error.hint("choose another name for the index"));
         }
         let mut ends = [0.0; 2];
@@ -339,7 +341,7 @@ fn wrong_comparison(comparison: Comparison, ast: &Ast) -> ExpressionError {
     match comparison {
         Comparison::Less | Comparison::Greater => {
             let error = ExpressionError::new(ast.span.clone(), "a constraint cannot be strict");
-            error.hint("write `<=` or `>=`; the border belongs to what is allowed")
+            error.hint("write `<=` or `>=`; the boundary itself is allowed")
         }
         Comparison::NotEqual => {
             ExpressionError::new(ast.span.clone(), "`!=` cannot be a constraint").hint("write `<=`, `>=` or `==`")
@@ -372,8 +374,8 @@ fn reduced(reduction: Reduction, values: Vec<Node>, span: &Range<usize>) -> Resu
         Reduction::Max => LARGER,
     };
     if values.is_empty() {
-        return Err(ExpressionError::new(span.clone(), "the smallest or largest of nothing")
-            .hint("the loop needs at least one round"));
+        return Err(ExpressionError::new(span.clone(), "the minimum or maximum of nothing")
+            .hint("the loop must have at least one element"));
     }
     Ok(Node::fold(fold, values))
 }

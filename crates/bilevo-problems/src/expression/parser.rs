@@ -63,7 +63,7 @@ impl<'a> Parser<'a> {
                 error.hint("an operator is missing; products need `*`, as in `2*x`")
             }
             Token::Sign("=") => error.hint("an equation is written with `==`, the others are `<=` and `>=`"),
-            Token::Sign(")" | "]") => error.hint("a bracket is closed that was not opened"),
+            Token::Sign(")" | "]") => error.hint("a bracket is closed that was never opened"),
             _ => error.hint("the expression ends before this"),
         })
     }
@@ -228,8 +228,10 @@ impl<'a> Parser<'a> {
         let loops = self.loops()?;
         if !self.lexer.take_sign(",")? {
             let found = self.lexer.found();
-            let error =
-                ExpressionError::new(self.lexer.span(), format!("`,` and what is added up is missing before {found}"));
+            let error = ExpressionError::new(
+                self.lexer.span(),
+                format!("`,` and the terms of the sum are missing before {found}"),
+            );
             return Err(error.hint("a sum is written as `sum(i in 1..3, y[i])`"));
         }
         Ok(Some(loops))
@@ -309,8 +311,10 @@ impl<'a> Parser<'a> {
             return Err(error.hint(format!("add `{end}`")));
         }
         let found = self.lexer.found();
-        let error =
-            ExpressionError::new(self.lexer.span(), format!("{found} stands where an operator or `{end}` is expected"));
+        let error = ExpressionError::new(
+            self.lexer.span(),
+            format!("{found} is found where an operator or `{end}` is expected"),
+        );
         Err(match self.lexer.peek() {
             Token::Name(_) | Token::Number(_) | Token::Sign("(") => error.hint("products need `*`, as in `2*x`"),
             Token::Sign("=") => error.hint("equality is written with `==`"),

@@ -84,7 +84,7 @@ impl Scope {
         }
         let table = name.split('.').next().unwrap_or(name);
         if self.broken.contains(name) || self.broken.contains(table) {
-            let error = ExpressionError::new(span.clone(), format!("`{name}` is declared wrongly"));
+            let error = ExpressionError::new(span.clone(), format!("the declaration of `{name}` has a mistake"));
             return ExpressionError { follows: true, ..error };
         }
         let known = self.symbols.keys().map(String::as_str).chain(indices.iter().copied()).chain(["pi", "e"]);
@@ -93,7 +93,7 @@ impl Scope {
         let near = nearest(name, known.clone()).filter(alike);
         let error = ExpressionError::new(span.clone(), format!("unknown name `{name}`{}", did_you_mean(&near)));
         match near {
-            Some(near) => error.hint(format!("replace it by `{near}`, or declare `{name}`")),
+            Some(near) => error.hint(format!("replace it with `{near}`, or declare `{name}`")),
             None => error.hint(format!("known names: {}", listed(known))),
         }
     }
@@ -111,10 +111,10 @@ impl Scope {
             return Some(format!("`{name}` is a function and cannot be a name"));
         }
         if KEYWORDS.contains(&name) {
-            return Some(format!("`{name}` is a word of the language and cannot be a name"));
+            return Some(format!("`{name}` is a keyword and cannot be a name"));
         }
         if functions::constant(name).is_some() {
-            return Some(format!("`{name}` is a fixed number and cannot be a name"));
+            return Some(format!("`{name}` is a constant and cannot be a name"));
         }
         self.symbols.contains_key(name).then(|| format!("`{name}` is declared twice"))
     }
@@ -167,9 +167,9 @@ impl Allowance {
 
     fn exhausted(&mut self, span: &Range<usize>) -> ExpressionError {
         let follows = std::mem::replace(&mut self.told, true) && self.left == 0;
-        let message = format!("written out, the expressions have more than {} operations", self.whole);
+        let message = format!("expanded, the expressions have more than {} operations", self.whole);
         let error = ExpressionError::new(span.clone(), message)
-            .hint("every evaluation would compute them all; use shorter loops, or an external program");
+            .hint("every evaluation would compute all of them; use shorter loops, or an external program");
         ExpressionError { follows, ..error }
     }
 }

@@ -108,8 +108,8 @@ impl Remarks<'_> {
     fn unused_variable(&mut self, problem: &ExpressionProblem, variable: Option<(&Place, usize)>) {
         let Some((place, more)) = variable else { return };
         let message = match more {
-            0 => "the variable is used nowhere".to_string(),
-            more => format!("the variable is used nowhere, nor are {more} more elements"),
+            0 => "the variable is never used".to_string(),
+            more => format!("the variable is never used, nor are {more} more elements"),
         };
         let hint = Some("remove it, or use it".to_string());
         let span = place.span.clone();

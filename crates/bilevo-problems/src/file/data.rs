@@ -79,8 +79,8 @@ fn computed(reader: &mut Reader, field: &Field, text: &str, scope: &Scope) -> Op
 /// The shape that `for i in 1..n, j in 1..m` gives.
 pub(crate) fn loop_shape<'a>(expander: &mut Expander<'_, 'a>, loops: &Loops<'a>) -> Result<Shape, ExpressionError> {
     if let Some(filter) = &loops.filter {
-        return Err(ExpressionError::new(filter.span.clone(), "every element needs a value, so none can be left out")
-            .hint("give the others a value by `if(condition, value, 0)`"));
+        return Err(ExpressionError::new(filter.span.clone(), "every element needs a value, so none may be left out")
+            .hint("give the others a value with `if(condition, value, 0)`"));
     }
     let mut sizes = Vec::new();
     for index in &loops.indices {
@@ -88,7 +88,7 @@ pub(crate) fn loop_shape<'a>(expander: &mut Expander<'_, 'a>, loops: &Loops<'a>)
         let (first, last) = expander.range(index)?;
         if first != 1.0 || last < 1.0 {
             let span = index.first.span.start..index.last.span.end;
-            return Err(ExpressionError::new(span, "elements are counted from 1").hint("write `for i in 1..n`"));
+            return Err(ExpressionError::new(span, "indices start at 1").hint("write `for i in 1..n`"));
         }
         sizes.push(last as usize);
     }
@@ -98,8 +98,8 @@ pub(crate) fn loop_shape<'a>(expander: &mut Expander<'_, 'a>, loops: &Loops<'a>)
         [rows, columns] => Ok(Shape::Matrix(rows, columns)),
         _ => {
             let span = loops.indices.last().map(|index| index.span.clone()).unwrap_or_default();
-            Err(ExpressionError::new(span, "no more than two indices")
-                .hint("write the table as a list of smaller ones"))
+            Err(ExpressionError::new(span, "at most two indices are possible")
+                .hint("split the table into smaller ones"))
         }
     }
 }
@@ -126,7 +126,7 @@ fn list(reader: &mut Reader, field: &Field, scope: &Scope) -> Option<Table> {
         reader.error(
             other,
             format!("the rows differ in length: the first has {columns} numbers"),
-            "every row needs as many",
+            "every row needs the same number",
         );
         return None;
     }
@@ -204,7 +204,7 @@ fn columns(reader: &mut Reader, entry: &Field, scope: &mut Scope) {
             reader.error(
                 &column,
                 format!("the columns differ in length: the first has {expected} numbers"),
-                "every column needs as many",
+                "every column needs the same number",
             );
         }
         all.push(table.values.clone());
@@ -228,7 +228,7 @@ fn csv(reader: &mut Reader, entry: &Field, path: &str, text: String, scope: &mut
                 CsvError::Whole(reason) => reader.error(
                     entry,
                     format!("`{path}`: {reason}"),
-                    "a table is a CSV file of numbers beside this file",
+                    "a table is a CSV file of numbers next to this file",
                 ),
             }
         }
@@ -295,7 +295,7 @@ fn read_csv(path: &str, text: String) -> Result<Csv, CsvError> {
                     return Err(at(
                         &record,
                         format!("`{}` is not a finite number", shorten(word, MAX_SHOWN)),
-                        "words may stand in the first line only, as names of the columns",
+                        "only the first line may contain words, as names of the columns",
                     ));
                 }
             }

@@ -51,7 +51,7 @@ fn way_out(path: &Path) -> String {
 /// # Errors
 /// Always.
 pub fn no_tables(_: &str) -> Result<String, String> {
-    Err("there are no files beside this one".into())
+    Err("there are no files next to this one".into())
 }
 
 /// The text of an ordinary file that is not too large.

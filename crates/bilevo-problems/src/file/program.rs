@@ -59,7 +59,7 @@ pub(crate) fn program(
         memory: None,
     };
     if let Some(field) = find(top, "depends") {
-        let hint = "depends = [\"model.py\", \"data.csv\"]: files that make the program what it is";
+        let hint = "depends = [\"model.py\", \"data.csv\"]: further files that the program consists of";
         program.depends = texts(reader, field, hint)?;
     }
     if let Some(field) = find(top, "max_failures") {
@@ -120,8 +120,7 @@ fn command(reader: &mut Reader, top: &[Field], level: Option<(Level, &Field, &[F
     let mut environment = BTreeMap::new();
     if let Some(field) = find("environment") {
         for field in reader.table(field, "environment = { NAME = \"value\" }")? {
-            environment
-                .insert(field.key.clone(), reader.text(&field, "what the environment holds is text")?.to_string());
+            environment.insert(field.key.clone(), reader.text(&field, "environment variables are text")?.to_string());
         }
     }
     let mode = match (find("once"), find("batch")) {

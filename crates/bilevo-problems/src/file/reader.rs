@@ -11,7 +11,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// What often lies behind a number that is none.
-pub(crate) const NOT_FINITE: &str = "is something divided by zero, or a root or logarithm taken of too small a number?";
+pub(crate) const NOT_FINITE: &str =
+    "is there a division by zero, or the root or logarithm of a number that is too small?";
 
 /// More remarks than this help nobody.
 const MAX_REMARKS: usize = 20;
@@ -110,7 +111,7 @@ impl<'r> Reader<'r> {
 
     /// A value of the wrong kind.
     pub(crate) fn expected(&mut self, field: &Field, what: &str, hint: impl Into<String>) {
-        self.error(field, format!("{} stands where {what} is expected", field.kind()), hint);
+        self.error(field, format!("{} is found where {what} is expected", field.kind()), hint);
     }
 
     /// A mistake inside a text that is an expression.
@@ -193,7 +194,7 @@ impl<'r> Reader<'r> {
         self.error(
             field,
             format!("{number} is not a whole number from {least} on"),
-            "write one without a point or quotes",
+            "write it without a decimal point or quotes",
         );
         None
     }

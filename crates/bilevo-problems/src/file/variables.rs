@@ -9,7 +9,7 @@ use bilevo_core::space::{Kind, LARGEST_WHOLE, Space};
 use toml::de::DeValue;
 
 /// What to do about too many variables.
-const MANY: &str = "describe the decision by fewer numbers, as by the parameters of a curve";
+const MANY: &str = "describe the decision by fewer numbers, for example the parameters of a curve";
 
 /// The variables of a level, in the order of the file.
 #[derive(Default)]
@@ -47,7 +47,7 @@ pub(crate) fn variables(reader: &mut Reader, field: &Field, level: Level, scope:
         reader.error(field, format!("the {level} level has no variables"), HINT);
     }
     if all.space.dim() > 0 && all.space.iter().all(|v| v.is_fixed()) && !reader.failed() {
-        let hint = "at least one needs ends that differ; make the others parameters";
+        let hint = "at least one needs bounds that differ; make the others parameters";
         reader.error(field, format!("every {level} variable is fixed"), hint);
     }
     all
@@ -164,7 +164,7 @@ fn interval(
 ) -> Option<(f64, f64)> {
     let ends = field.elements().unwrap_or_default();
     let [low, high] = &ends[..] else {
-        reader.error(field, "a box has two ends", "write `[low, high]`");
+        reader.error(field, "a box has two bounds", "write `[low, high]`");
         return None;
     };
     let (low, high) = (reader.known(low, scope, indices)?, reader.known(high, scope, indices)?);
@@ -173,14 +173,14 @@ fn interval(
     let (message, hint) = if low > high {
         (format!("the box [{low}, {high}] is empty"), format!("did you mean `[{high}, {low}]`?"))
     } else if wide {
-        (format!("the box [{low}, {high}] is too wide"), "choose ends that matter".to_string())
+        (format!("the box [{low}, {high}] is too wide"), "choose bounds that no sensible answer exceeds".to_string())
     } else if kind == Kind::Whole && low.ceil() > high.floor() {
         (format!("no whole number lies within [{low}, {high}]"), "widen it, or write `bounds`".to_string())
     } else if too_many {
-        (format!("whole numbers in [{low}, {high}] cannot be told apart"), "count in larger units".to_string())
+        (format!("whole numbers in [{low}, {high}] are too large to be exact"), "use larger units".to_string())
     } else {
         if low == high {
-            let message = format!("the box [{low}, {high}] holds one value only: the variable is fixed");
+            let message = format!("the box [{low}, {high}] has only one value: the variable is fixed");
             reader.remark(Severity::Warning, field.span.clone(), &field.path, message, "make it a parameter instead");
         }
         return Some((low, high));

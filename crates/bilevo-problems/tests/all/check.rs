@@ -109,11 +109,11 @@ fn each_warning_is_found_at_its_place() {
         (
             "t + y <= 12",
             "t + y <= 32",
-            "6:15: upper.subject_to[1]: every sampled point meets the constraint, so that it restricts nothing",
+            "6:15: upper.subject_to[1]: every sampled point meets the constraint, so it restricts nothing",
         ),
         ("upper = 16.0", "upper = 17.0", "11:1: best_known: F is 16 at the known optimum, not 17"),
         ("x = [4]", "x = [40]", "11:1: best_known: the known optimum lies outside the boxes"),
-        ("y = [4]", "y = [9]", "11:1: best_known: the known optimum misses the upper constraints by 1"),
+        ("y = [4]", "y = [9]", "11:1: best_known: the known optimum violates the upper constraints by 1"),
     ];
     for (what, by, expected) in cases {
         assert!(TOLL.contains(what), "{what}");
@@ -134,10 +134,10 @@ fn warnings_are_warnings_and_have_a_line_to_show() {
 #[test]
 fn unused_variables_are_named() {
     let text = TOLL.replace("t = [0, 10]", "t = [0, 10], u = [0, 1]").replace("x = [4]", "x = [4, 0]");
-    assert_eq!(said(&text), ["5:32: u: the variable is used nowhere"]);
+    assert_eq!(said(&text), ["5:32: u: the variable is never used"]);
     let vector =
         text.replace("u = [0, 1]", "u = { size = 3, bounds = [0, 1] }").replace("x = [4, 0]", "x = [4, 0, 0, 0]");
-    assert_eq!(said(&vector), ["5:53: u[1]: the variable is used nowhere, nor are 2 more elements"]);
+    assert_eq!(said(&vector), ["5:53: u[1]: the variable is never used, nor are 2 more elements"]);
 }
 
 #[test]

@@ -210,7 +210,7 @@ fn mistakes_in_csv_files_are_shown_there() {
     };
     assert_eq!(
         refusal("from,to,time\n1,2,0.5\n2,x,1\n"),
-        "roads.csv:3:1: `x` is not a finite number\n 3 | 2,x,1\n   | ^^^^^\nhint: words may stand in the first line only, as names of the columns"
+        "roads.csv:3:1: `x` is not a finite number\n 3 | 2,x,1\n   | ^^^^^\nhint: only the first line may contain words, as names of the columns"
     );
     assert!(refusal("from,to,time\n1,2\n").starts_with("roads.csv:2:1: 2 values in a table of 3 columns"));
     assert!(refusal("a,b b,c\n1,2,3\n").starts_with("roads.csv:1:1: `b b` cannot be a name"));
@@ -284,7 +284,7 @@ fn mistakes_are_shown_with_line_column_and_way_out() {
         refusal(&wrong),
         "test.toml:4:17: upper.maximize: unknown name `y2`; did you mean `y1`?\n \
          4 | maximize = \"t * y2\"\n   |                 ^^\n\
-         hint: replace it by `y1`, or declare `y2`"
+         hint: replace it with `y1`, or declare `y2`"
     );
 }
 
@@ -306,23 +306,27 @@ fn every_mistake_has_its_message() {
         (
             "maximize = \"t * y1\"",
             "maximize = 3",
-            "4:12: upper.maximize: a number stands where a text in quotes is expected",
+            "4:12: upper.maximize: a number is found where a text in quotes is expected",
         ),
         ("maximize = \"t * y1\"", "maximize = '''\n\n t * q'''", "6:6: upper.maximize: unknown name `q`"),
         ("maximize = \"t * y1\"", "maximize = \"t \\u002A qq\"", "4:12: upper.maximize: unknown name `qq`"),
         ("t = [0, 10]", "t = [10, 0]", "5:19: upper.variables.t: the box [10, 0] is empty"),
         ("t = [0, 10]", "t = [1, 1]", "every upper variable is fixed"),
         ("t = [0, 10]", "t = { integer = [0.2, 0.8] }", "no whole number lies within [0.2, 0.8]"),
-        ("t = [0, 10]", "t = { integer = [0, 1e17] }", "whole numbers in [0, 100000000000000000] cannot be told apart"),
+        (
+            "t = [0, 10]",
+            "t = { integer = [0, 1e17] }",
+            "whole numbers in [0, 100000000000000000] are too large to be exact",
+        ),
         ("t = [0, 10]", "t = { integer = [5, 2] }", "the box [5, 2] is empty"),
         ("t = [0, 10]", "t = { integer = [0, 1], bounds = [0, 1] }", "`bounds` and `integer` are both given"),
         ("t = [0, 10]", "t = { size = 2, integer = [[0, 1]] }", "1 boxes for 2 elements"),
         ("t = [0, 10]", "t = [0, inf]", "upper.variables.t[2]: the number is not finite"),
-        ("t = [0, 10]", "t = 3", "a number stands where the box `[low, high]` is expected"),
-        ("t = [0, 10]", "t = [0]", "a box has two ends"),
+        ("t = [0, 10]", "t = 3", "a number is found where the box `[low, high]` is expected"),
+        ("t = [0, 10]", "t = [0]", "a box has two bounds"),
         ("t = [0, 10]", "y1 = [0, 10]", "lower.variables.y1: `y1` is declared twice"),
         ("t = [0, 10]", "sin = [0, 10]", "`sin` is a function and cannot be a name"),
-        ("t = [0, 10]", "e = [0, 10]", "`e` is a fixed number and cannot be a name"),
+        ("t = [0, 10]", "e = [0, 10]", "`e` is a constant and cannot be a name"),
         ("t = [0, 10]", "'a b' = [0, 10]", "`a b` cannot be a name"),
         ("t = [0, 10]", "t = { size = 2000, bounds = [0, 1] }", "2000 is not a whole number from 1 to 1000"),
         ("t = [0, 10]", "t = { bounds = [0, 1] }", "`size` is missing"),
@@ -333,14 +337,14 @@ fn every_mistake_has_its_message() {
         ("t + y1 <= 12", "t + y1", "a constraint needs a comparison"),
         ("t + y1 <= 12", "t + y1 = 12", "an equation is written with `==`"),
         ("t + y1 <= 12", "0 <= t >= 12", "both comparisons must point the same way"),
-        ("t + y1 <= 12", "t <= y1 for t in 1..3", "`t` has a meaning already"),
+        ("t + y1 <= 12", "t <= y1 for t in 1..3", "`t` is already in use"),
         ("t + y1 <= 12", "t <= y1 for k in 1..1000000000", "more than 1000000 operations"),
         ("[best_known]", "[best_know]", "10:2: best_know: unknown key `best_know`; did you mean `best_known`?"),
         ("upper = 16.0", "lower = 16.0", "best_known: `upper` is missing"),
         ("upper = 16.0", "upper = 16.0\nx = [1, 2]", "best_known.x: 2 numbers for 1 variables"),
         ("[lower]", "[follower]", "[lower] is missing"),
         ("[lower]", "[lowr]", "unknown key `lowr`; did you mean `lower`?"),
-        ("name = \"toll\"", "name = 3", "name: a number stands where a text in quotes is expected"),
+        ("name = \"toll\"", "name = 3", "name: a number is found where a text in quotes is expected"),
         ("name = \"toll\"", "equality_tolerance = -1", "the tolerance is negative"),
         ("name = \"toll\"", "budget = { upper_evals = 0 }", "0 is not a whole number from 1 on"),
         ("name = \"toll\"", "lower_constraints = \"both\"", "neither `added` nor `shared`"),
@@ -351,8 +355,8 @@ fn every_mistake_has_its_message() {
         ("name = \"toll\"", "definitions = { a = \"b + t\", b = \"a\" }", "definitions.a: unknown name `b`"),
         ("name = \"toll\"", "definitions = { a = \"a + t\" }", "element 1 of `a` is not defined yet"),
         ("name = \"toll\"", "definitions = { a = \"a[i+1] for i in 1..3\" }", "element 2 of `a` is not defined yet"),
-        ("name = \"toll\"", "definitions = { a = \"t for i in 2..3\" }", "elements are counted from 1"),
-        ("name = \"toll\"", "command = []", "upper.maximize: a text stands where true or false is expected"),
+        ("name = \"toll\"", "definitions = { a = \"t for i in 2..3\" }", "indices start at 1"),
+        ("name = \"toll\"", "command = []", "upper.maximize: a text is found where true or false is expected"),
     ];
     for (what, by, expected) in cases {
         assert!(TOLL.contains(what), "{what}");

@@ -14,14 +14,14 @@ pub(super) fn of(audit: &Audit, finding: &Finding<'_>) -> String {
         let counts = match finding.options.position {
             Some(Position::Optimistic) => ", and the best counts",
             Some(Position::Pessimistic) => ", and the worst counts",
-            None => ", and nothing decides which counts",
+            None => ", and no position says which one counts",
         };
         words += counts;
     }
     match &finding.broken {
         Some(Ended::Interrupted) => words += "; the audit was interrupted",
         Some(Ended::OutOfTime) => words += "; the audit ran out of time",
-        Some(Ended::Lost(message)) => words += &format!("; the audit was broken off: {message}"),
+        Some(Ended::Lost(message)) => words += &format!("; the audit was cut short: {message}"),
         Some(Ended::Budget) | None => {}
     }
     words
@@ -51,7 +51,7 @@ fn verdict(audit: &Audit, finding: &Finding<'_>) -> String {
             "no feasible answer of the follower was found in {effort}; the least violation was {:.3e}",
             best.lower_violation
         ),
-        _ => "the audit found nothing out".into(),
+        _ => "the audit found nothing".into(),
     }
 }
 

@@ -57,7 +57,7 @@ impl Checkpoint {
         }
         let (content, checksum) = bytes.split_at(bytes.len() - 4);
         if le_u32(checksum, 0) != Some(crc32fast::hash(content)) {
-            return Err(damaged("its checksum does not fit its content"));
+            return Err(damaged("its checksum does not match its content"));
         }
         if header.id.version != crate::VERSION {
             let written_by = format!("bilevo {}", header.id.version);
@@ -68,10 +68,10 @@ impl Checkpoint {
         let Payload { engine, times } = payload;
         // A forged state may make even a question about it panic.
         if !panics::quietly(|| fits(&header, &engine)).unwrap_or(false) {
-            return Err(damaged("its header does not fit its state"));
+            return Err(damaged("its header does not match its state"));
         }
         if ![times.seconds, times.training_seconds].iter().all(|seconds| (0.0..1e15).contains(seconds)) {
-            return Err(damaged("its times are not times"));
+            return Err(damaged("its times are not valid"));
         }
         Ok(Checkpoint { header, engine, times })
     }

@@ -150,7 +150,7 @@ impl OncePlan {
             Some(output) => {
                 let path = values.folder.join(output.fill(values));
                 let text = read_file(&path).map_err(|error| {
-                    bad(format!("the program left no answer in `{}`: {error}", output.fill(values)))
+                    bad(format!("the program wrote no answer to `{}`: {error}", output.fill(values)))
                 })?;
                 (text, format!("`{}`", output.fill(values)))
             }

@@ -40,7 +40,7 @@ impl Program {
         let plans = plans(&spec)?;
         let refused = |message: String| refused(&spec, message);
         let guard = Guard::start(plans.iter().any(Plan::needs_folder))
-            .map_err(|error| refused(format!("no watcher could be started for its programs: {error}")))?;
+            .map_err(|error| refused(format!("the watchdog of its programs could not be started: {error}")))?;
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = if jobs == 0 { processors() } else { jobs };
         let workers = plans.iter().map(|_| (0..jobs).map(|_| Worker::default()).collect()).collect();
@@ -202,7 +202,7 @@ fn count_failures(
         in_a_row = if checked.as_ref().err().is_none_or(says_so) { 0 } else { in_a_row + 1 };
         if let (Err(failure), true) = (checked, in_a_row >= spec.max_failures) {
             return Err(EvaluatorError::new(format!(
-                "{in_a_row} evaluations of `{}` broke down one after the other, the last one with: {failure}\nhint: mend the program, or raise `max_failures` in the problem file",
+                "{in_a_row} evaluations of `{}` failed one after the other, the last one with: {failure}\nhint: fix the program, or raise `max_failures` in the problem file",
                 spec.problem.name
             )));
         }

@@ -210,7 +210,7 @@ fn check_id(got: Option<&serde_json::Number>, id: u64) -> Result<(), Failure> {
         return Ok(());
     }
     Err(bad(format!(
-        "the reply is for evaluation {got}, but {id} was asked for: it comes twice, too late or out of order"
+        "the reply is for evaluation {got}, but {id} was asked for: it came twice, too late or out of order"
     )))
 }
 

@@ -97,7 +97,7 @@ fn answer(
 ) -> Result<(), ServeError> {
     let refuse = |error: String| Say::One(Answer::Bad { error });
     let (id, say) = match serde_json::from_slice::<Request>(line) {
-        Err(error) => (serde_json::Value::Null, refuse(format!("this is no request: {error}"))),
+        Err(error) => (serde_json::Value::Null, refuse(format!("this is not a request: {error}"))),
         Ok(Request { id, level, ask }) => {
             let (points, many) = match ask {
                 Ask::One(point) => (vec![point], false),
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn requests_that_make_no_sense_are_answered() {
-        assert!(served("hello\n").starts_with("{\"id\":null,\"error\":\"this is no request"));
+        assert!(served("hello\n").starts_with("{\"id\":null,\"error\":\"this is not a request"));
         let short = served("{\"id\":7,\"level\":\"lower\",\"x\":[0],\"y\":[0,0,0]}");
         assert!(short.starts_with("{\"id\":7,\"error\":\"point 0 has 1+3 variables"), "{short}");
         assert!(served("{\"id\":7,\"level\":\"middle\",\"x\":[0],\"y\":[0]}").contains("middle"));

@@ -44,7 +44,7 @@ enum Part {
 
 impl Template {
     /// # Errors
-    /// A placeholder that stands for nothing or a brace without its partner, in words.
+    /// An unknown placeholder or a brace without its partner, in words.
     pub(super) fn new(text: &str, names: Names<'_>) -> Result<Self, String> {
         let parts = parts(text, names)?;
         Ok(Template(parts.into_iter().map(|part| (part, Quotes::Nowhere)).collect()))
@@ -111,8 +111,9 @@ fn parts(text: &str, names: Names<'_>) -> Result<Vec<Part>, String> {
             continue;
         }
         let end = behind.find('}').filter(|_| brace == "{");
-        let end = end
-            .ok_or_else(|| format!("`{brace}` without its partner\nhint: `{brace}{brace}` stands for a plain brace"))?;
+        let end = end.ok_or_else(|| {
+            format!("`{brace}` is not closed or was never opened\nhint: `{brace}{brace}` stands for a plain brace")
+        })?;
         parts.push(Part::Text(std::mem::take(&mut plain)));
         parts.push(placeholder(&behind[..end], names)?);
         rest = &behind[end + 1..];
@@ -173,7 +174,7 @@ fn placeholder(name: &str, names: Names<'_>) -> Result<Part, String> {
     let known = FIXED.iter().map(|(name, _)| *name).chain(names.upper.iter().chain(names.lower).map(String::as_str));
     let nearest = nearest(name, known);
     Err(format!(
-        "`{{{name}}}` stands for nothing{}\nhint: use a variable's name, x1 … y1 …, x, y, level, id, home, folder or file; `{{{{` is a plain brace",
+        "`{{{name}}}` is not a placeholder{}\nhint: use a variable's name, x1 … y1 …, x, y, level, id, home, folder or file; `{{{{` is a plain brace",
         did_you_mean(&nearest)
     ))
 }
@@ -215,7 +216,7 @@ mod tests {
         assert!(fill("{taxx}").unwrap_err().contains("`tax`"));
         assert!(fill("{x3}").is_err() && fill("{x0}").is_err() && fill("{}").is_err());
         for text in ["{tax", "tax}", "{{tax}", "é{"] {
-            assert!(fill(text).unwrap_err().contains("without its partner"), "{text}");
+            assert!(fill(text).unwrap_err().contains("is not closed or was never opened"), "{text}");
         }
     }
 }

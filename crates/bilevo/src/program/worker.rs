@@ -233,7 +233,7 @@ impl End {
 /// The failure with the program's last words on stderr.
 fn with_words(mut failure: Failure, words: &str) -> Failure {
     if !words.is_empty() {
-        failure.message += "; its last words on stderr:";
+        failure.message += "; its last output on stderr:";
         words.lines().for_each(|line| failure.message += &format!("\n  | {line}"));
     }
     failure

@@ -100,7 +100,7 @@ fn a_header_that_tells_another_story_is_refused() {
     let end = position(b"\"seed\":12") + 7;
     bytes[end] = b'9';
     let error = load(&sealed(bytes)).unwrap_err();
-    assert!(error.to_string().contains("its header does not fit its state"), "{error}");
+    assert!(error.to_string().contains("its header does not match its state"), "{error}");
 }
 
 #[test]

@@ -46,10 +46,10 @@ fn a_run_that_was_cut_short_says_by_what() {
         let result = solver().max_upper_evals(25).run().unwrap();
         assert_eq!(result.stop, Status::Finished(StopReason::UpperBudget));
         assert!(result.evaluations.upper >= 25);
-        warned(&result, "the upper evaluations were used up before");
+        warned(&result, "the upper budget was spent before");
         let result = solver().max_lower_evals(60).run().unwrap();
         assert_eq!(result.stop, Status::Finished(StopReason::LowerBudget));
-        warned(&result, "the lower evaluations were used up before");
+        warned(&result, "the lower budget was spent before");
         let time = std::time::Duration::ZERO;
         let result = solver().time_limit(time).run().unwrap();
         warned(&result, "ended before its first generation did");

@@ -28,7 +28,7 @@ fn ours_is_replaced_and_foreign_files_are_kept() {
     fs::write(&path, "thesis").unwrap();
     for refused in [put(&path, "note 3"), files::prepare(&path, &NOTES)] {
         let message = refused.unwrap_err().to_string();
-        assert!(message.contains("exists and is not a note of ours\nhint: it was left as it is"), "{message}");
+        assert!(message.contains("exists and is not a note of ours\nhint: it was left unchanged"), "{message}");
     }
     assert_eq!(fs::read_to_string(&path).unwrap(), "thesis");
     assert_eq!(names(folder.path()), ["a"]);

@@ -17,22 +17,22 @@ use std::path::PathBuf;
 pub(super) struct Args {
     #[command(flatten)]
     rows: RowArgs,
-    /// The form
+    /// Output format
     #[arg(long, value_enum)]
     format: ExportFormat,
-    /// Where to; an earlier export is replaced, other files are not; a new folder for ioh [default: stdout]
+    /// Where to write; replaces an earlier export but no other file; a new folder for ioh [default: stdout]
     #[arg(long, value_name = "PATH", required_if_eq("format", "ioh"))]
     out: Option<PathBuf>,
-    /// Convergence curves too (jsonl; ioh always has them, csv never)
+    /// Include convergence curves (jsonl; ioh always has them, csv never)
     #[arg(long)]
     traces: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ExportFormat {
-    /// One line for each run, for pandas, R and spreadsheets
+    /// One line per run, for pandas, R and spreadsheets
     Csv,
-    /// One JSON object for each run, with its whole config
+    /// One JSON object per run, with its complete configuration
     Jsonl,
     /// The curves as IOHprofiler data, for IOHanalyzer
     Ioh,
@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     let curves = if args.traces || args.format == ExportFormat::Ioh { Curves::Load } else { Curves::Leave };
     let rows = args.rows.rows(&store, curves)?;
     if rows.is_empty() {
-        warn("the store holds no finished run");
+        warn("the store has no finished runs");
     }
     let write = |out: &mut dyn Write| match args.format {
         ExportFormat::Csv => export::csv(&rows, out),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// A grid, from a file or spelled out.
 #[derive(clap::Args, Debug)]
 pub(super) struct GridArgs {
-    /// A grid file: methods, problems and, if wanted, dims, runs, first_seed, settings
+    /// A grid file: methods, problems and optionally dims, runs, first_seed, settings
     pub(super) grid: Option<PathBuf>,
     /// Methods, separated by commas
     #[arg(long, short, value_name = "NAMES", value_delimiter = ',', conflicts_with = "grid")]
@@ -17,7 +17,7 @@ pub(super) struct GridArgs {
     /// Problems, separated by commas: built-in names or problem files
     #[arg(long, short, value_name = "NAMES", value_delimiter = ',', conflicts_with = "grid")]
     problems: Vec<String>,
-    /// Sizes as in 2+3,5+5, for problems that come in several
+    /// Sizes, as in 2+3,5+5, for problems that come in several sizes
     #[arg(long, value_name = "M+N", value_delimiter = ',', conflicts_with = "grid")]
     dims: Vec<Dims>,
     /// Change one setting of every method, as in --set stop.target=off

@@ -19,10 +19,10 @@ pub(super) struct Args {
     rows: RowArgs,
     #[command(flatten)]
     tests: TestArgs,
-    /// Where to
+    /// The file to write
     #[arg(long, value_name = "FILE.html", default_value = "report.html")]
     out: PathBuf,
-    /// Heading of the page
+    /// Title of the page
     #[arg(long, value_name = "TEXT", default_value = "Experiment")]
     title: String,
 }

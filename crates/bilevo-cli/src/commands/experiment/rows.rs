@@ -21,7 +21,7 @@ pub(super) struct RowArgs {
     /// Only these problems
     #[arg(long, short, value_name = "NAMES", value_delimiter = ',')]
     problems: Vec<String>,
-    /// Rows of earlier versions and settings too, not only the newest
+    /// Include rows of earlier versions and settings, not only the newest
     #[arg(long)]
     all: bool,
 }

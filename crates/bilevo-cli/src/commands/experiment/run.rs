@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// For whoever presses Ctrl-C while a grid is running.
-pub(crate) const FINISHED_RUNS_ARE_SAFE: &str = "stopping; finished runs are in the store";
+pub(crate) const FINISHED_RUNS_ARE_SAFE: &str = "stopping; finished runs are safe in the store";
 
 /// Run what is missing of a grid
 ///
@@ -26,10 +26,10 @@ pub(super) struct Args {
     /// The store [default: the grid file's name with `.db`, or experiment.db]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
-    /// Runs at the same time; 0 takes one for each processor. The rows are the same with any number
+    /// Number of runs at the same time; 0 means one per processor. It does not change the rows
     #[arg(long, short, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024), allow_negative_numbers = true)]
     jobs: u16,
-    /// Text for people, or JSON for programs: one line for each run that ends
+    /// Text for people, or JSON for programs: one line per finished run
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -43,7 +43,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     let tasks = grid.tasks()?;
     let passed_by = grid.passed_by(&tasks);
     if !passed_by.is_empty() {
-        say(format_args!("the sizes are not for {}: run in the only size there is", passed_by.join(", ")));
+        say(format_args!("the sizes do not apply to {}: it comes in one size only", passed_by.join(", ")));
     }
     let notices: BTreeSet<&String> = tasks.iter().filter_map(|task| task.notice.as_ref()).collect();
     notices.into_iter().for_each(say);
@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
 pub(crate) fn conclude(report: &GridReport) -> Exit {
     let failed = report.failed.len();
     if report.missing() > failed {
-        say(format_args!("interrupted with {} runs to do; the same command goes on", report.missing()));
+        say(format_args!("interrupted with {} runs left; the same command continues", report.missing()));
         return Exit::Interrupted;
     }
     if failed == 0 {

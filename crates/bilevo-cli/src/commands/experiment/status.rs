@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Show what a store holds, and what a grid lacks
+/// Show what is in a store, and which runs of a grid are missing
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
     #[command(flatten)]

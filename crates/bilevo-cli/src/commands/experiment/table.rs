@@ -16,10 +16,10 @@ pub(super) struct Args {
     rows: RowArgs,
     #[command(flatten)]
     tests: TestArgs,
-    /// The form
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: TableFormat,
-    /// Only the closing lines: how often each method got each mark
+    /// Print only the closing lines: how often each method got each mark
     #[arg(long, requires = "reference")]
     closing: bool,
 }
@@ -33,7 +33,7 @@ enum TableFormat {
     Markdown,
     /// A booktabs table
     Latex,
-    /// For spreadsheets and programs: one line for each method on each problem, no closing lines
+    /// For spreadsheets and programs: one line per method and problem, no closing lines
     Csv,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     let mut table = general::table(&groups, &args.tests.options())?;
     if args.closing {
         table = table.closing().ok_or_else(|| {
-            anyhow!("no mark was given\nhint: there are too few runs, or the reference shares no problem with another method")
+            anyhow!("there are no marks\nhint: there are too few runs, or the reference shares no problem with another method")
         })?;
     }
     // CSV has no place for a note.

@@ -47,7 +47,7 @@ pub(super) fn with_way_out(error: RunError, args: &Args) -> anyhow::Error {
         | RunError::Checkpoint(CheckpointError::Damaged { path: Some(path), .. })
         | RunError::Checkpoint(CheckpointError::Version { path: Some(path), .. }) => {
             let hint = "give another name to keep it, or delete the file to overwrite it";
-            let context = format!("`{}` was left as it is\nhint: {hint}", path.display());
+            let context = format!("`{}` was left unchanged\nhint: {hint}", path.display());
             return anyhow::Error::from(error).context(context);
         }
         _ => {
@@ -55,7 +55,7 @@ pub(super) fn with_way_out(error: RunError, args: &Args) -> anyhow::Error {
             return words.map_or_else(|| error.into(), anyhow::Error::msg);
         }
     };
-    let resume = if header.finished { "shows its result" } else { "goes on with it" };
+    let resume = if header.finished { "shows its result" } else { "continues it" };
     anyhow!(
         "`{}` holds {what}: {}\nhint: `{}` {resume}; give another name to keep it, or delete the file to overwrite it",
         path.display(),

@@ -158,7 +158,7 @@ impl Observer for Progress {
                 let words = format!("the first failed evaluation, at the {level} level: {failure}\n  at {at}");
                 self.bar.suspend(|| warn(words));
             }
-            Event::SaveFailed { error } => self.bar.suspend(|| warn(format_args!("{error}; the run goes on"))),
+            Event::SaveFailed { error } => self.bar.suspend(|| warn(format_args!("{error}; the run continues"))),
             Event::Finished { .. } => self.clear(),
             _ => return ControlFlow::Continue(()),
         }

@@ -15,7 +15,7 @@ pub(super) fn source(args: &Args, saved: &Checkpoint) -> anyhow::Result<Box<dyn 
         match given.filter(|given| given != holds) {
             None => Ok(()),
             Some(given) => bail!(
-                "`{flag}` is {given}, but `{file}` holds a run with {holds}\nhint: leave `{flag}` out to go on with that run"
+                "`{flag}` is {given}, but `{file}` holds a run with {holds}\nhint: leave `{flag}` out to continue that run"
             ),
         }
     };
@@ -31,7 +31,7 @@ pub(super) fn source(args: &Args, saved: &Checkpoint) -> anyhow::Result<Box<dyn 
         open(args, place, dims)
     };
     let opened = opened.with_context(|| {
-        let hint = "if its file has another name now, give it: `bilevo solve NEW.toml --resume FILE`";
+        let hint = "if its file was renamed, give the new name: `bilevo solve NEW.toml --resume FILE`";
         format!("the problem of the checkpoint `{file}` cannot be found\nhint: {hint}")
     })?;
     // The same file under another name or in another place is accepted.

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 const MEMORY: f64 = 0.8;
 
 /// The smallest quadratic near the values of a pool, whose inputs are given in their units; none if the
-/// numbers run out.
+/// arithmetic breaks down.
 pub(super) fn fit(pool: &VecDeque<Seen>, inputs: &[f64], dim: usize) -> Option<Quadratic> {
     let sample = Sample { points: inputs.to_vec(), values: targets(pool), weights: vec![1.0; pool.len()] };
     smallest(dim, 1, &sample)?.pop().filter(Quadratic::is_finite)

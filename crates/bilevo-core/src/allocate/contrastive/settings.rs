@@ -95,54 +95,53 @@ settings! {
     pub struct ContrastiveConfig in contrastive as "allocator",
         if "allocator.kind = contrastive" |c| c.allocator.kind == AllocatorKind::Contrastive;
 
-    /// `adaptive`: the share of candidates searched follows the model's measured accuracy; a new model
-    /// is tested on 50 pairs first. `fixed`: `allocator.keep` from the first model on (as published).
+    /// `adaptive`: the share of candidates searched follows the model's measured accuracy, after a new
+    /// model has been tested on 50 pairs. `fixed`: always `allocator.keep` (as published).
     share: ShareRule = ShareRule::Adaptive, |_| words(ShareRule::ALL);
-    /// The share while the model ranks no better than a coin.
+    /// The share while the model ranks no better than a coin toss.
     keep_max: f64 = 0.625, |_| number(0.01, 1.0),
         if "allocator.share = adaptive" |c| c.contrastive.share == ShareRule::Adaptive;
-    /// The share once it orders 85 % of the pairs correctly; in between it falls in a straight line.
+    /// The share once the model orders 85 % of the pairs correctly; linear in between.
     keep_min: f64 = 0.375, |_| number(0.01, 1.0),
         if "allocator.share = adaptive" |c| c.contrastive.share == ShareRule::Adaptive;
-    /// What ranks: the `network`, a `quadratic` of F along the follower's response, or whichever has
-    /// ordered the latest pairs `better`.
+    /// What ranks the candidates: the `network`, a `quadratic` model of F along the follower's
+    /// response, or whichever ordered the latest pairs `better`.
     ranker: RankerRule = RankerRule::Network, |_| words(RankerRule::ALL),
         if "scheme.kind = joint_quadratic" |c| c.scheme.kind == SchemeKind::JointQuadratic;
-    /// Further samplings at most when the candidates look poor.
+    /// How many more times to sample, at most, if the candidates look poor.
     resample_rounds: usize = 1, |_| whole(0, 1000);
-    /// Places among the searched candidates that go to random ones instead of the best ranked.
+    /// How many of the searched candidates are chosen at random instead of by rank.
     explore: usize = 1, |_| whole(0, 1000);
-    /// Hidden units of the ranking network; as many as both levels have variables if null (as
+    /// Hidden units of the ranking network; if null, as many as both levels have variables (as
     /// published, in our reading).
     hidden: Option<usize> = Some(32), |_| whole(1, 4096);
-    /// Epochs of one training.
+    /// Epochs per training.
     epochs: usize = 100, |_| whole(1, 1_000_000);
     /// Learning rate of Adam.
     learning_rate: f64 = 0.1, |_| number(1e-9, 1e3);
-    /// What it learns from: `window` (the latest solutions) or `accumulate` (fill up, train, empty; as
-    /// published).
+    /// What the model learns from: a `window` of the latest solutions, or `accumulate` (fill a pool,
+    /// train, empty it; as published).
     pool: PoolRule = PoolRule::Window, |_| words(PoolRule::ALL);
     /// Solutions in the window.
     window: usize = 32, |_| whole(2, 10_000),
         if "allocator.pool = window" |c| c.contrastive.pool == PoolRule::Window;
-    /// Solutions seen before the first training; at most `allocator.window`.
+    /// Solutions needed for the first training; at most `allocator.window`.
     first_training: usize = 16, |c| whole(2, c.contrastive.window as u64),
         if "allocator.pool = window" |c| c.contrastive.pool == PoolRule::Window;
-    /// Pairs for each weight that make a training due.
+    /// Train once there are this many pairs per weight.
     pairs_per_weight: usize = 10, |_| whole(1, 1_000_000),
         if "allocator.pool = accumulate" |c| c.contrastive.pool == PoolRule::Accumulate;
-    /// Units of the inputs: `standardised` over the pool, or `raw`.
+    /// Scale of the inputs: `standardised` over the pool, or `raw`.
     inputs: InputRule = InputRule::Standardised, |_| words(InputRule::ALL);
     /// Start of a training: `fresh` random weights, or `carried` over (as published).
     weights: WeightsRule = WeightsRule::Fresh, |_| words(WeightsRule::ALL);
-    /// What Adam starts such a training with: its memory of the one before (`carried`), or nothing
-    /// (`fresh`).
+    /// Whether Adam keeps its moments from the previous training (`carried`) or starts anew (`fresh`).
     optimiser: OptimiserRule = OptimiserRule::Carried, |_| words(OptimiserRule::ALL),
         if "allocator.weights = carried" |c| c.contrastive.weights == WeightsRule::Carried;
-    /// Which of two solutions is the better one: by the `order` of selection, feasible first, or by
-    /// the `objective` F alone (as published).
+    /// Which of two solutions is better: by the `order` of selection, feasible first, or by the
+    /// `objective` F alone (as published).
     labels: LabelRule = LabelRule::Order, |_| words(LabelRule::ALL);
-    /// Elites that a refinement evaluated anew join the pool too, each once (as published).
+    /// Whether elites that a refinement evaluated again join the pool too, each once (as published).
     learn_refined: bool = false, |_| flag(),
         if "scheme.kind = nested" |c| c.scheme.kind == SchemeKind::Nested;
 }

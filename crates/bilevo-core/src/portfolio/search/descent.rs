@@ -127,7 +127,7 @@ impl Descent {
     }
 
     /// Whether its surrogates say nothing about the follower: early on, answers to decisions close by are
-    /// not found again and again. Late ones may fail for want of digits.
+    /// not found again and again. Late ones may fail because the values differ by too few digits.
     fn is_lost(&self) -> bool {
         self.astray >= LOST && self.spent < self.start.budget / 4
     }

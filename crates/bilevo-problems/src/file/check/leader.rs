@@ -120,7 +120,7 @@ fn unmet(probe: &Probe, remarks: &mut Remarks, closest: &Judged) {
         "no decision was found to which the follower's answer meets the constraint; the closest misses it by {miss:.4}"
     );
     let hint = format!(
-        "the closest is {}; is the sign the wrong way round, or is it the follower who has to meet it?",
+        "the closest is {}; is the sign reversed, or should the follower meet it?",
         remarks.point(&closest.x, &closest.y)
     );
     remarks.warn(part, message, hint);

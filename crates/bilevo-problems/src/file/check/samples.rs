@@ -192,9 +192,9 @@ impl Tally {
         for (number, tally) in self.constraints.iter().enumerate() {
             let (Some(smallest), Some(largest)) = (tally.smallest, tally.largest) else { continue };
             let (never, hint) = if number < inequalities {
-                (smallest > 0.0, "is the sign the wrong way round? every sampled point would meet the opposite")
+                (smallest > 0.0, "is the sign reversed? every sampled point would meet the opposite")
             } else {
-                (smallest > 0.0 || largest < 0.0, "the two sides never come together")
+                (smallest > 0.0 || largest < 0.0, "the two sides are never equal")
             };
             let never = never && !single_met(probe, level, number, &closest);
             if never {
@@ -227,8 +227,8 @@ impl Tally {
                 |number: usize| number < inequalities && self.constraints[number].largest.is_some_and(|v| v < 0.0);
             let varies = depends.upper || depends.lower;
             if varies && of_line().next() == Some(first) && of_line().all(idle) {
-                let hint = "is the sign the wrong way round? otherwise it can be left out";
-                let message = "every sampled point meets the constraint, so that it restricts nothing";
+                let hint = "is the sign reversed? if not, you can leave it out";
+                let message = "every sampled point meets the constraint, so it restricts nothing";
                 remarks.warn(Part::Constraint(level, first), message, hint);
             }
         }
@@ -287,11 +287,11 @@ fn known_points(probe: &mut Probe, remarks: &mut Remarks) {
             if let Some(stated) = stated.filter(|stated| (seen.value - stated).abs() > TOLERANCE * (1.0 + stated.abs()))
             {
                 let message = format!("{name} is {} at the known optimum, not {stated}", seen.value);
-                remarks.warn(Part::Known(number), message, "is it given with too few digits?");
+                remarks.warn(Part::Known(number), message, "was it rounded too much?");
             }
             let violation = probe.spec.violation(level, &seen.constraints);
             if violation > TOLERANCE {
-                let message = format!("the known optimum misses the {level} constraints by {violation:.4}");
+                let message = format!("the known optimum violates the {level} constraints by {violation:.4}");
                 remarks.warn(Part::Known(number), message, "correct the point or the constraints");
             }
         }

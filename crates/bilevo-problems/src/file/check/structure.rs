@@ -28,21 +28,21 @@ fn influence(problem: &ExpressionProblem, remarks: &mut Remarks) {
         remarks.warn(
             Part::Objective(Level::Lower),
             "the follower's objective does not depend on the follower's variables",
-            "every answer is equally good then; are the two levels exchanged?",
+            "so every answer is equally good; are the two levels swapped?",
         );
     }
     if !follower.upper {
         remarks.warn(
             Part::Objective(Level::Lower),
             "the follower does not depend on the leader: neither its objective nor its constraints",
-            "its answer is always the same then, and one level after the other could be solved",
+            "so its answer is always the same, and you could solve one level after the other",
         );
     }
     if !leader.lower {
         remarks.warn(
             Part::Objective(Level::Upper),
             "the leader does not depend on the follower: neither its objective nor its constraints",
-            "the follower's answer does not matter then; this is an ordinary optimisation problem",
+            "so the follower's answer does not matter; this is an ordinary optimisation problem",
         );
     } else if !problem.level(Level::Upper).objective.1.upper && !problem.level(Level::Upper).objective.1.lower {
         remarks.warn(
@@ -71,7 +71,7 @@ fn constraints(problem: &ExpressionProblem, level: Level, remarks: &mut Remarks)
             (Level::Lower, Depends { lower: false, .. }) => remarks.warn(
                 part,
                 "the follower cannot influence this constraint: it depends on the leader's variables only",
-                "move it to [upper], if the leader is meant",
+                "move it to [upper] if the leader should meet it",
             ),
             (Level::Upper, Depends { upper: false, .. }) => remarks.warn(
                 part,

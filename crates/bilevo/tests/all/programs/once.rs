@@ -70,7 +70,7 @@ fn what_can_go_wrong() {
     assert_eq!(kind, FailureKind::WrongShape);
     assert!(text.contains("`diverged` is not a number"), "{text}");
     let (_, text) = message(once(&["true"], Once { output: Some("out".into()), ..Once::default() }));
-    assert!(text.contains("no answer in `out`"), "{text}");
+    assert!(text.contains("no answer to `out`"), "{text}");
     let (kind, text) = message(once(&["sh", "-c", "yes"], Once::default()));
     assert_eq!(kind, FailureKind::WrongShape);
     assert!(text.contains("more than 16777216 bytes"), "{text}");
@@ -137,7 +137,7 @@ fn a_program_that_eats_memory_meets_its_limit() {
 #[test]
 fn mistakes_in_the_description_are_found_before_anything_runs() {
     let refused = |spec| Program::new(spec, 1).unwrap_err().to_string();
-    assert!(refused(once(&["echo", "{z}"], Once::default())).contains("`{z}` stands for nothing"));
+    assert!(refused(once(&["echo", "{z}"], Once::default())).contains("`{z}` is not a placeholder"));
     assert!(refused(once(&["echo", "{file}"], Once::default())).contains("first input file"));
     let value = |value| Once { value, ..Once::default() };
     assert!(refused(once(&["a"], value(Pattern::Regex { regex: "(".into() }))).contains("bad regular expression"));

@@ -1,0 +1,154 @@
+//! Stable codes of errors, for programs that have to tell them apart: words may change, codes do not.
+//!
+//! The command line prints them as in `error[E201]: …`; exceptions of the Python package carry them as `code`.
+
+use crate::checkpoint::CheckpointError;
+use crate::files::FileError;
+use crate::run::RunError;
+use crate::source::SourceError;
+use bilevo_core::config::ConfigError;
+use bilevo_core::problem::SpecError;
+use bilevo_problems::{ProblemError, file};
+use std::error::Error;
+
+/// Every code with its meaning.
+pub const CODES: [(&str, &str); 26] = [
+    ("E101", "there is no such problem"),
+    ("E102", "the problem does not come in this size"),
+    ("E103", "a problem file has mistakes or cannot be read"),
+    ("E104", "a problem's variables, bounds or constraints are wrong"),
+    ("E105", "the saved run belongs to another problem"),
+    ("E106", "the problem has changed since the run was saved"),
+    ("E201", "there is no such method"),
+    ("E202", "there is no such setting"),
+    ("E203", "the value of a setting is out of range"),
+    ("E204", "the method does not use this setting"),
+    ("E205", "a setting cannot have this value"),
+    ("E206", "the setting cannot be changed in a run that has started"),
+    ("E301", "an evaluation failed, and the run was set to stop"),
+    ("E302", "every evaluation failed in the same way: a mistake in the function"),
+    ("E303", "the evaluations cannot continue: a program or worker failed, or the time ran out"),
+    ("E401", "a file cannot be read or written"),
+    ("E402", "the folder of a file does not exist"),
+    ("E403", "a file exists that bilevo will not replace"),
+    ("E404", "a path is not that of an ordinary file"),
+    ("E405", "a file is read-only"),
+    ("E501", "this is not a checkpoint"),
+    ("E502", "a checkpoint is damaged or incomplete"),
+    ("E503", "a checkpoint was written by another version"),
+    ("E504", "a checkpoint holds another run, or the same run further on"),
+    ("E505", "another process is saving to this checkpoint"),
+    ("E901", "an internal error: please report it"),
+];
+
+/// The code of an error, or of the nearest of its causes that has one.
+pub fn code(error: &(dyn Error + 'static)) -> Option<&'static str> {
+    own(error).or_else(|| code(error.source()?))
+}
+
+fn own(error: &(dyn Error + 'static)) -> Option<&'static str> {
+    let run = error.downcast_ref().map(run);
+    let source = || error.downcast_ref().map(source);
+    let problem = || error.downcast_ref().map(problem);
+    let config = || error.downcast_ref().map(config);
+    let checkpoint = || error.downcast_ref().map(checkpoint);
+    let files = || error.downcast_ref().map(files);
+    let problem_file = || error.downcast_ref::<file::FileError>().map(|_| "E103");
+    let spec = || error.downcast_ref::<SpecError>().map(|_| "E104");
+    run.or_else(source)
+        .or_else(problem)
+        .or_else(config)
+        .or_else(checkpoint)
+        .or_else(files)
+        .or_else(problem_file)
+        .or_else(spec)
+}
+
+fn run(error: &RunError) -> &'static str {
+    match error {
+        RunError::OtherProblem { .. } => "E105",
+        RunError::ChangedProblem { .. } => "E106",
+        RunError::HasStarted { .. } => "E206",
+        RunError::Config(error) => config(error),
+        RunError::Evaluation { .. } => "E301",
+        RunError::Mistake { .. } => "E302",
+        RunError::Evaluator(_) | RunError::Tell(_) => "E303",
+        RunError::Internal { .. } => "E901",
+        RunError::Checkpoint(error) => checkpoint(error),
+    }
+}
+
+fn config(error: &ConfigError) -> &'static str {
+    match error {
+        ConfigError::UnknownMethod { .. } => "E201",
+        ConfigError::UnknownField { .. } => "E202",
+        ConfigError::OutOfRange { .. } => "E203",
+        ConfigError::Unused { .. } => "E204",
+        ConfigError::Spec(_) => "E104",
+        _ => "E205",
+    }
+}
+
+fn source(error: &SourceError) -> &'static str {
+    match error {
+        SourceError::Problem(error) => problem(error),
+        SourceError::File(_) => "E103",
+        SourceError::Dims { .. } => "E102",
+    }
+}
+
+fn problem(error: &ProblemError) -> &'static str {
+    match error {
+        ProblemError::Dims { .. } => "E102",
+        ProblemError::File(_) => "E103",
+        _ => "E101",
+    }
+}
+
+fn files(error: &FileError) -> &'static str {
+    match error {
+        FileError::Io { .. } => "E401",
+        FileError::NoFolder { .. } => "E402",
+        FileError::Foreign { .. } => "E403",
+        FileError::NotAFile { .. } => "E404",
+        FileError::ReadOnly { .. } => "E405",
+    }
+}
+
+fn checkpoint(error: &CheckpointError) -> &'static str {
+    match error {
+        CheckpointError::File(error) => files(error),
+        CheckpointError::Foreign => "E501",
+        CheckpointError::Truncated { .. } | CheckpointError::Damaged { .. } => "E502",
+        CheckpointError::Version { .. } => "E503",
+        CheckpointError::OtherRun { .. } | CheckpointError::Ahead { .. } => "E504",
+        CheckpointError::InUse { .. } => "E505",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Config, source};
+
+    #[test]
+    fn errors_have_codes() {
+        let unknown = Config::named("bl-cma").unwrap_err();
+        assert_eq!(code(&unknown), Some("E201"));
+        assert_eq!(code(&RunError::Config(unknown)), Some("E201"), "an error within another");
+        assert_eq!(code(&source::open("smd13", None).err().unwrap()), Some("E101"));
+        assert_eq!(code(&source::open("tp1", Some((3, 3))).err().unwrap()), Some("E102"));
+        assert_eq!(code(&source::open("absent.toml", None).err().unwrap()), Some("E103"));
+        assert_eq!(code(&CheckpointError::Foreign), Some("E501"));
+        assert_eq!(code(&std::fmt::Error), None);
+    }
+
+    #[test]
+    fn the_guide_lists_every_code() {
+        let page = include_str!("../../../docs/src/errors.md");
+        for (code, meaning) in CODES {
+            assert!(page.contains(&format!("| `{code}` | {meaning} |")), "docs/src/errors.md lacks {code}: {meaning}");
+        }
+        assert_eq!(page.lines().filter(|line| line.starts_with("| `E")).count(), CODES.len());
+    }
+}
