@@ -172,6 +172,21 @@ impl History {
         agreement
     }
 
+    /// Restarts that ended, uncorrected, at another value than the elite's.
+    pub(super) fn elsewhere(&self) -> usize {
+        let Some(elite) = self.elite() else { return 0 };
+        let other = |restart: u64| {
+            let mut all = self.of_restart(restart);
+            let plain = all.clone().next().is_some_and(|e| matches!(e.kind, Kind::Descent | Kind::Population));
+            let last = all.rfind(|e| e.verdict.is_some()).filter(|e| e.end == End::Converged && !e.is_corrected());
+            plain
+                && last
+                    .and_then(Entry::verified)
+                    .is_some_and(|c| self.scales.is_feasible(c) && !self.scales.agree(c, elite))
+        };
+        (1..=self.restart()).filter(|restart| other(*restart)).count()
+    }
+
     /// Whether a leaning descent from elsewhere ended at the elite's value.
     fn confirms(&self, restart: u64, elite: &Claim) -> bool {
         let last = self.of_restart(restart).next_back();

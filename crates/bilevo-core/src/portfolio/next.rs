@@ -49,7 +49,7 @@ const FINISHES: usize = 3;
 const LEANS_AFTER_WIN: usize = 6;
 /// Weights of leaning descents, one after the other: from where the leader would like to be to where the
 /// follower hardly leans. Halved each time, so that the answer stays where the leader wants it.
-const WEIGHTS: [f64; 8] = [12.8, 6.4, 3.2, 1.6, 0.8, 0.4, 0.2, 0.1];
+const WEIGHTS: [f64; 11] = [102.4, 51.2, 25.6, 12.8, 6.4, 3.2, 1.6, 0.8, 0.4, 0.2, 0.1];
 
 /// What comes next.
 #[derive(Clone, Debug, PartialEq)]
@@ -327,22 +327,26 @@ fn after_exact(history: &History, last: &Entry) -> Option<Next> {
 }
 
 /// A leaning descent that promises more than the elite goes on under a smaller weight, then to its exact
-/// end.
+/// end. One that suddenly promises nothing any more has lost its way: the exact end goes from the one before.
 fn after_leaning(history: &History, config: &PortfolioConfig, restart: &[&Entry]) -> Option<Next> {
-    let last = restart.last()?;
-    let claim = last.claim.as_ref().filter(|c| history.promises(c) && may_cost(history, config, Kind::Exact))?;
-    let made = restart.len() - 1;
+    if !may_cost(history, config, Kind::Exact) {
+        return None;
+    }
     let ladder = ladder(history, restart.first()?);
-    if let Some(weight) = ladder.get(made + 1) {
+    let promising = restart.iter().map_while(|e| e.claim.as_ref().filter(|c| history.promises(c)));
+    let claims: Vec<&Claim> = promising.collect();
+    let claim = *claims.last()?;
+    let weight = ladder.get(claims.len()).filter(|_| claims.len() == restart.len());
+    if let Some(weight) = weight {
         return Some(Next::Lean { kind: Kind::LeanOn, from: Some(claim.clone()), weight: *weight });
     }
     // The gain grows with the weight where nothing is tied: what would be left of it without one?
-    let before = (made > 0).then(|| restart[restart.len() - 2].claim.as_ref()).flatten();
-    let share = 1.0 / (ladder[made.saturating_sub(1)] / ladder[made] - 1.0);
-    let vanishes = history.elite().zip(before).is_some_and(|(elite, before)| {
-        let (gain, former) = (elite.value() - claim.value(), elite.value() - before.value());
-        gain - (former - gain) * share <= history.scales.tolerance(elite.value())
-    });
+    let Some((before, elite)) = claims.len().checked_sub(2).map(|i| claims[i]).zip(history.elite()) else {
+        return (claims.len() == restart.len()).then(|| Next::Exact(claim.clone(), rivals(history)));
+    };
+    let share = 1.0 / (ladder[claims.len() - 2] / ladder[claims.len() - 1] - 1.0);
+    let (gain, former) = (elite.value() - claim.value(), elite.value() - before.value());
+    let vanishes = gain - (former - gain) * share <= history.scales.tolerance(elite.value());
     (!vanishes).then(|| Next::Exact(claim.clone(), rivals(history)))
 }
 
@@ -379,12 +383,13 @@ fn wanted(effort: Effort) -> Option<(usize, usize)> {
     }
 }
 
-/// Whether as many restarts agree with the elite as are wanted.
+/// Whether as many restarts agree with the elite as are wanted, and one more where several ended elsewhere.
 pub(super) fn is_agreed(history: &History, config: &PortfolioConfig) -> bool {
     let (Some((all, wide)), Some(elite)) = (wanted(config.effort), history.elite()) else { return false };
     let times = if history.scales.is_feasible(elite) { 1 } else { 2 };
     let (agreeing, wide_ones) = history.agreement();
     let by_ties = is_found_by_leaning(history) && leans_since(history) >= LEANS_AFTER_WIN;
+    let all = all + usize::from(history.elsewhere() > 1);
     agreeing >= times * all && wide_ones >= times * wide || by_ties && config.effort == Effort::Normal
 }
 

@@ -239,6 +239,32 @@ fn leaning_that_promises_more_goes_on_to_its_exact_end() {
 }
 
 #[test]
+fn restarts_that_end_elsewhere_ask_for_more_agreement() {
+    let elsewhere = |restart| verified(restart, Kind::Descent, 0.5);
+    let once = [agreed(), vec![elsewhere(4)]].concat();
+    assert!(is_agreed(&History { entries: once.clone(), ..empty() }, &PortfolioConfig::default()));
+    let twice = [once, vec![elsewhere(5)]].concat();
+    assert!(!is_agreed(&History { entries: twice.clone(), ..empty() }, &PortfolioConfig::default()));
+    let again = [twice, vec![verified(6, Kind::Descent, 0.2)]].concat();
+    assert!(is_agreed(&History { entries: again, ..empty() }, &PortfolioConfig::default()));
+}
+
+#[test]
+fn a_leaning_descent_that_loses_its_way_goes_to_its_exact_end_from_the_step_before() {
+    let exact = |value: f64| Next::Exact(claim(value, 0.5), Vec::new());
+    let lean = |kind: Kind, value: f64| ended(4, kind, End::Converged, value);
+    let rungs = [lean(Kind::LeanAway, 0.01), lean(Kind::LeanOn, 0.02), lean(Kind::LeanOn, 0.2)];
+    assert_eq!(after([&agreed()[..], &rungs].concat()), exact(0.02));
+    // Unless the gain went with the weight, or nothing came before.
+    let rungs = [lean(Kind::LeanAway, 0.02), lean(Kind::LeanOn, 0.11), lean(Kind::LeanOn, 0.2)];
+    assert!(!matches!(after([&agreed()[..], &rungs].concat()), Next::Exact(..)));
+    assert!(!matches!(
+        after([&agreed()[..], &[lean(Kind::LeanAway, 0.01), rungs[2].clone()]].concat()),
+        Next::Exact(..)
+    ));
+}
+
+#[test]
 fn effort_says_how_many_must_agree() {
     let run = |effort: Effort, entries: Vec<Entry>| {
         let config = PortfolioConfig { effort, ..PortfolioConfig::default() };
