@@ -196,6 +196,12 @@ def minimize(
         )
     failed = [_failure(*failure) for failure in failures]
     result = Result._read(json.loads(raw), _history(run), failed, run.names(), problem._source()[0])
+
+    def write_page(path: str, evaluations: int | None) -> None:
+        with ExitStack() as stack:
+            run.report(_evaluator(problem, workers, eval_timeout, stack), path, raw, evaluations)
+
+    object.__setattr__(result, "_write_page", write_page)
     _warn(result)
     return result
 

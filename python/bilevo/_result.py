@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
+from ._errors import ProblemError
 
 if TYPE_CHECKING:
     import pandas
@@ -190,6 +193,7 @@ class Result:
     failures: Sequence[Failure] = field(default=(), repr=False)
     _raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     _place: str = field(default="", repr=False, compare=False)
+    _write_page: Callable[[str, int | None], None] | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def _read(
@@ -253,6 +257,25 @@ class Result:
         from ._prove import prove
 
         return prove(self._place or self.problem, self.x, self.y, eps=eps, time_limit=time_limit)
+
+    def report(self, path: str | os.PathLike[str], *, evaluations: int | None = None) -> None:
+        """Write a page about the run: the answer, how sure it is and why, what lies around it, what to try next.
+
+        The page is one HTML file that needs nothing else. To see what lies around the answer, your functions
+        are evaluated a little more: at most about ``evaluations`` times, by default a tenth of what the run
+        took or what fits in two seconds. Only a result that :func:`minimize` returned in this process can do
+        that; one that was copied or loaded cannot.
+        """
+        if self._write_page is None:
+            raise ProblemError(
+                "this result has lost its problem, so nothing can be evaluated for a report"
+                "\nhint: call report() on the result that minimize() returned"
+            )
+        self._write_page(os.fspath(path), evaluations)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The functions of a problem need not be picklable, and are not part of the result.
+        return {**self.__dict__, "_write_page": None}
 
     def history_frame(self) -> pandas.DataFrame:
         """The generations as a pandas frame (needs the extra ``pandas``)."""

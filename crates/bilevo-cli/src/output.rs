@@ -4,6 +4,7 @@
 //! of anybody: nothing of them reaches a terminal as anything but text.
 
 use bilevo::printable::printable;
+pub(crate) use bilevo::printable::{digits, grouped, short};
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
@@ -179,24 +180,6 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(broken))
 }
 
-/// `1234567` as `1,234,567`.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A number with six significant digits, in whichever form is shorter to read.
-pub(crate) fn short(number: f64) -> String {
-    digits(number, 6)
-}
-
 /// A best known value; what rounding left of a zero is a zero.
 pub(crate) fn best_known(number: f64) -> String {
     short(if number.abs() < 1e-12 { 0.0 } else { number })
@@ -205,20 +188,6 @@ pub(crate) fn best_known(number: f64) -> String {
 /// `1 generation`, `2 generations`.
 pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
-}
-
-/// A number with so many significant digits where it is neither tiny nor huge.
-pub(crate) fn digits(number: f64, significant: i32) -> String {
-    let size = number.abs();
-    if number == 0.0 {
-        "0".into()
-    } else if (1e-3..1e6).contains(&size) {
-        let decimals = (significant - 1 - size.log10().floor() as i32).max(0) as usize;
-        let text = format!("{number:.decimals$}");
-        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
-    } else {
-        format!("{number:.precision$e}", precision = significant as usize / 2)
-    }
 }
 
 /// A point by the names of its variables, as in `toll = 4, fee = 2.5`, or as a vector if they have none.
@@ -260,21 +229,9 @@ mod tests {
 
     #[test]
     fn numbers_for_people() {
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(999), "999");
-        assert_eq!(grouped(1_234_567), "1,234,567");
         assert_eq!(counted(1, "generation"), "1 generation");
         assert_eq!(counted(1000, "number"), "1,000 numbers");
         assert_eq!(best_known(-8.882e-16), "0");
-        assert_eq!(short(0.0), "0");
-        assert_eq!(short(-2.5), "-2.5");
-        assert_eq!(short(1.0 / 3.0), "0.333333");
-        assert_eq!(short(123_456.789), "123457");
-        assert_eq!(short(100.0), "100");
-        assert_eq!(short(1.5e-9), "1.500e-9");
-        assert_eq!(digits(0.123_456, 3), "0.123");
-        assert_eq!(digits(1.234e-9, 3), "1.2e-9");
-        assert_eq!(short(f64::NAN), "NaN");
         assert_eq!(vector(&[1.0, f64::INFINITY]), "[1, inf]");
         assert_eq!(point(None, &[1.0]), "[1]");
         let names = ["toll".to_string(), "a\u{1b}b".to_string()];

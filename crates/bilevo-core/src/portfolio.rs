@@ -34,6 +34,7 @@ mod merit;
 mod next;
 mod scheme;
 mod search;
+mod story;
 mod verify;
 
 pub use scheme::Portfolio;

@@ -1,4 +1,4 @@
-//! Text of unknown origin, made fit for a terminal and for a message.
+//! Text of unknown origin, made fit for a terminal and for a message, and numbers as people read them.
 
 use std::borrow::Cow;
 
@@ -27,6 +27,38 @@ pub fn shorten(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
+/// `1234567` as `1,234,567`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number with six significant digits, in whichever form is shorter to read.
+pub fn short(number: f64) -> String {
+    digits(number, 6)
+}
+
+/// A number with so many significant digits where it is neither tiny nor huge.
+pub fn digits(number: f64, significant: i32) -> String {
+    let size = number.abs();
+    if number == 0.0 {
+        "0".into()
+    } else if (1e-3..1e6).contains(&size) {
+        let decimals = (significant - 1 - libm::floor(libm::log10(size)) as i32).max(0) as usize;
+        let text = format!("{number:.decimals$}");
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
+    } else {
+        format!("{number:.precision$e}", precision = significant as usize / 2)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -40,5 +72,13 @@ mod tests {
     fn long_texts_are_cut_between_characters() {
         assert_eq!(shorten("äöü", 4), "äö…");
         assert_eq!(shorten("abc", 4), "abc");
+    }
+
+    #[test]
+    fn numbers_for_people() {
+        assert_eq!([grouped(0), grouped(999), grouped(1_234_567)], ["0", "999", "1,234,567"]);
+        assert_eq!([short(0.0), short(-2.5), short(1.0 / 3.0)], ["0", "-2.5", "0.333333"]);
+        assert_eq!([short(123_456.789), short(100.0), short(1.5e-9)], ["123457", "100", "1.500e-9"]);
+        assert_eq!([digits(0.123_456, 3), digits(1.234e-9, 3), short(f64::NAN)], ["0.123", "1.2e-9", "NaN"]);
     }
 }

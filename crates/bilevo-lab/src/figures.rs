@@ -5,13 +5,13 @@
 //! what it shows; [`Scene::png`] paints the same scene with a bundled font, without any system
 //! font, window or browser. (Charting crates give neither classes nor descriptions.)
 
-mod axis;
+pub(crate) mod axis;
 pub mod bars;
 pub mod convergence;
-mod frame;
+pub(crate) mod frame;
 mod png;
 mod run;
-mod scene;
+pub(crate) mod scene;
 pub mod sizes;
 
 pub use png::PngError;

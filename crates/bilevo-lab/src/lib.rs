@@ -14,6 +14,7 @@ pub mod grid;
 pub mod paper;
 pub mod report;
 pub mod row;
+pub mod run_report;
 pub mod runner;
 pub mod stats;
 pub mod store;

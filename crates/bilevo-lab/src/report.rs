@@ -8,7 +8,7 @@
 //! are, and what would still be too much is left out with a word about it.
 
 pub mod general;
-mod page;
+pub(crate) mod page;
 
 use crate::figures::bars::Bars;
 use crate::figures::{PngError, Scene, convergence};

@@ -6,13 +6,16 @@ use crate::errors;
 use crate::functions::Functions;
 use crate::source::{Interrupted, Source};
 use crate::told::{Answer, Told};
+use bilevo::audit::around::{self, Surroundings};
 use bilevo::audit::{AuditOptions, Position};
 use bilevo::config::PositionKind;
 use bilevo::methods::{self, Choice};
 use bilevo::{
-    AfterFailure, Ask, Engine, FailurePolicy, GenerationRecord, ProblemSpec, Replies, RunError, RunOptions, RunResult,
-    Saving, Status, checkpoint,
+    AfterFailure, Ask, Engine, EvaluatorError, FailurePolicy, GenerationRecord, ProblemSpec, Replies, RunError,
+    RunOptions, RunResult, Saving, Status, checkpoint,
 };
+use bilevo_lab::report::KIND;
+use bilevo_lab::run_report::RunReport;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -164,17 +167,8 @@ impl Run {
         let position = read_position(py, position)?;
         let (max_lower_evals, tolerance) = (audit_evals, audit_tolerance);
         let asked = AuditOptions { position, max_lower_evals, tolerance, ..AuditOptions::default() };
-        let functions = evaluator.cast::<Functions>().ok().map(Bound::get);
         let source = evaluator.cast::<Source>().ok().map(Bound::get);
-        let pool = evaluator.clone().unbind();
-        let answering = move || match (functions, source) {
-            (Some(functions), _) => Ok(Answering::Functions(functions)),
-            (_, Some(source)) => {
-                let interrupted = Interrupted::default();
-                Ok(Answering::Native(source.evaluator(interrupted.clone())?, interrupted))
-            }
-            _ => Ok(Answering::Pool(pool)),
-        };
+        let answering = answering(evaluator);
         let mut state = self.lock(py)?;
         let State { run, told, records, .. } = &mut *state;
         if !told.is_empty() {
@@ -212,6 +206,45 @@ impl Run {
             Ok(result) => Ok((json(&result), watcher.failures)),
             Err(error) => Err(with_cause(py, &error, &caught)),
         }
+    }
+
+    /// Writes a page about the run, whose result is given as JSON, after a look around its answer with at
+    /// most about so many evaluations.
+    fn report(
+        &self,
+        py: Python<'_>,
+        evaluator: &Bound<'_, PyAny>,
+        path: PathBuf,
+        result: &str,
+        evaluations: Option<u64>,
+    ) -> PyResult<()> {
+        let unreadable = |error: &dyn std::fmt::Display| errors::problem(py, format!("no page: {error}"));
+        let result: RunResult = serde_json::from_str(result).map_err(|error| unreadable(&error))?;
+        let answering = answering(evaluator);
+        let state = self.lock(py)?;
+        let State { run, records, .. } = &*state;
+        let spec = run.engine().spec().clone();
+        let look = || -> (Option<PyErr>, Result<Surroundings, EvaluatorError>) {
+            let Some(solution) = result.solution() else { return (None, Ok(Surroundings::default())) };
+            let mut border = match answering() {
+                Ok(answering) => Border::new(spec.clone(), answering, Caught::default(), true),
+                Err(error) => return (None, Err(error)),
+            };
+            let evaluations = evaluations.unwrap_or_else(|| around::allowance(&result));
+            let seen = around::look_around(&mut border, &solution, evaluations, &AuditOptions::default());
+            (border.fatal, Ok(seen))
+        };
+        let (fatal, seen) = py.detach(look);
+        if let Some(error) = fatal {
+            return Err(error);
+        }
+        let seen = seen.map_err(|error| unreadable(&error))?;
+        let records: Vec<GenerationRecord> = records.iter().map(|(record, _)| record.clone()).collect();
+        let page = RunReport { spec: &spec, result: &result, records: &records, around: &seen, command: "" };
+        let html = page.html().map_err(|error| unreadable(&error))?;
+        bilevo::files::prepare(&path, &KIND)
+            .and_then(|()| bilevo::files::write(&path, &KIND, |out| out.write_all(html.as_bytes())))
+            .map_err(|error| errors::problem(py, error.to_string()))
     }
 
     /// The result so far, as JSON.
@@ -275,6 +308,21 @@ impl Run {
                 "this run is busy\nhint: only one thread can use a run at a time, and its own callback cannot",
             )
         })
+    }
+}
+
+/// What will answer the batches: functions of this process, the engine's own evaluators, or a pool.
+fn answering<'a>(evaluator: &'a Bound<'_, PyAny>) -> impl FnOnce() -> Result<Answering<'a>, EvaluatorError> + Send {
+    let functions = evaluator.cast::<Functions>().ok().map(Bound::get);
+    let source = evaluator.cast::<Source>().ok().map(Bound::get);
+    let pool = evaluator.clone().unbind();
+    move || match (functions, source) {
+        (Some(functions), _) => Ok(Answering::Functions(functions)),
+        (_, Some(source)) => {
+            let interrupted = Interrupted::default();
+            Ok(Answering::Native(source.evaluator(interrupted.clone())?, interrupted))
+        }
+        _ => Ok(Answering::Pool(pool)),
     }
 }
 

@@ -7,6 +7,7 @@
 //! from differences). It also looks for answers that are equally good for the follower but not for
 //! the leader. Its evaluations are counted apart.
 
+pub mod around;
 mod follower;
 mod local;
 mod quadratic;

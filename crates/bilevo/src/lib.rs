@@ -46,7 +46,7 @@ pub use bilevo_core::problem::{
     LowerConstraints, OracleAnswer, Outcome, ProblemSpec, SpecError,
 };
 pub use bilevo_core::record::{
-    Accuracy, Evaluations, GenerationRecord, LowerSearches, Solution, StopReason, Summary, Verification,
+    Accuracy, Evaluations, Fate, GenerationRecord, LowerSearches, Solution, Step, StopReason, Summary, Verification,
 };
 pub use bilevo_core::solved::{Tolerances, solved};
 pub use bilevo_core::space::{Kind, Space, SpaceError, Variable};

@@ -7,7 +7,7 @@ use crate::id::RunId;
 use crate::prove::{FollowerVerdict, Proof};
 use bilevo_core::Engine;
 use bilevo_core::problem::{Level, ProblemSpec};
-use bilevo_core::record::{Accuracy, Evaluations, LowerSearches, Solution, StopReason, Verification};
+use bilevo_core::record::{Accuracy, Evaluations, LowerSearches, Solution, Step, StopReason, Verification};
 use bilevo_core::solved::{Tolerances, solved};
 use bilevo_core::space::Space;
 use serde::{Deserialize, Serialize, Serializer};
@@ -108,6 +108,9 @@ pub struct RunResult {
     /// How the follower's answer was verified, with `words` for people in JSON; null if there is none.
     #[serde(default, serialize_with = "with_words")]
     pub verification: Option<Verification>,
+    /// The searches of the run and what became of them; left out if the method does not keep them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<Step>,
     /// Mean accuracy of the ranking model on pairs of one generation; null without one.
     pub model_accuracy: Option<f64>,
     /// The same on pairs across generations, as the paper measures it.
@@ -192,6 +195,7 @@ impl RunResult {
             solved: summary.solved,
             target_met: summary.target_met,
             verification: summary.verification,
+            history: summary.history,
             model_accuracy: summary.model.accuracy,
             model_accuracy_across: summary.model.accuracy_across,
             trainings: summary.model.trainings,

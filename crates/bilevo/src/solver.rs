@@ -8,6 +8,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use crate::audit::around::{self, Surroundings};
 use crate::audit::{AuditOptions, Position};
 use crate::checkpoint::{Checkpoint, Slot};
 use crate::observe::Observer;
@@ -295,5 +296,18 @@ impl Ready<'_> {
         let mut result = self.run.go_audited_with(slot, &mut *evaluator, &self.options, audit, observers)?;
         prove::conclude(self.source, &mut result, self.run.engine(), self.prove.as_ref());
         Ok(result)
+    }
+
+    /// Looks around the answer of a run that ended ([`around`]), with at most about `evaluations`
+    /// evaluations, or a tenth of what the run took, or two seconds of it if that is more.
+    ///
+    /// # Errors
+    /// The problem cannot be evaluated.
+    pub fn look_around(&self, result: &RunResult, evaluations: Option<u64>) -> Result<Surroundings, RunError> {
+        let Some(solution) = result.solution() else { return Ok(Surroundings::default()) };
+        let mut evaluator = self.source.evaluator(self.jobs)?;
+        let options = AuditOptions { stop: Arc::clone(&self.options.stop), ..AuditOptions::default() };
+        let evaluations = evaluations.unwrap_or_else(|| around::allowance(result));
+        Ok(around::look_around(&mut *evaluator, &solution, evaluations, &options))
     }
 }

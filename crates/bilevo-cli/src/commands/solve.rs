@@ -3,6 +3,7 @@
 mod files;
 mod plot;
 mod progress;
+mod report;
 mod resume;
 mod text;
 
@@ -26,6 +27,7 @@ use clap::ValueEnum;
 use files::{default_checkpoint, is_stdout};
 use plot::Plot;
 use progress::Progress;
+use report::Page;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -94,6 +96,13 @@ pub(crate) struct Args {
     /// as PNG; `-` is standard output
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
+    /// Write an HTML page about the run: the answer, how sure it is and why, what lies around it, and what
+    /// to try next. Spends a few more evaluations: a tenth of the run's, or two seconds' worth
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
+    /// Evaluations the report may spend [default: see --report]
+    #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true, requires = "report")]
+    report_evals: Option<u64>,
     /// Check the answer: solve the follower's problem once more, by other means, and compare
     #[arg(long)]
     audit: bool,
@@ -284,6 +293,7 @@ fn with_settings<'a>(args: &Args, mut solver: Solver<'a>) -> anyhow::Result<Solv
 /// Runs, and writes down what came of it.
 fn watch(args: &Args, ready: &mut Ready<'_>) -> anyhow::Result<Exit> {
     let mut plot = args.plot.as_deref().map(Plot::new).transpose()?;
+    let mut page = args.report.as_deref().map(Page::new).transpose()?;
     let generations = ready.run.engine().summary().generations;
     let mut trace = match args.trace.as_deref() {
         Some(path) if is_stdout(path) => Some(TraceWriter::to(std::io::stdout(), "-")),
@@ -294,12 +304,14 @@ fn watch(args: &Args, ready: &mut Ready<'_>) -> anyhow::Result<Exit> {
     let mut observers: Vec<&mut dyn Observer> = vec![&mut progress];
     observers.extend(trace.as_mut().map(|t| t as &mut dyn Observer));
     observers.extend(plot.as_mut().map(|p| p as &mut dyn Observer));
+    observers.extend(page.as_mut().map(|p| p as &mut dyn Observer));
     let ended = ready.go(&mut observers);
     progress.clear();
     let run = &ready.run;
     let written = [
         trace.map_or(Ok(()), |trace| trace.finish().map_err(Into::into)),
         plot.map_or(Ok(()), |plot| plot.finish(run)),
+        page.zip(ended.as_ref().ok()).map_or(Ok(()), |(page, result)| page.finish(args, ready, result)),
     ];
     let place = ready.options.saving.as_ref().map(|saving| saving.path.clone());
     match ended {

@@ -232,3 +232,34 @@ fn an_audit_is_part_of_the_result() {
     assert!(result["audit"]["evaluations"]["lower"].as_u64().unwrap() > 0);
     assert!(stdout(&done(folder.path(), &run)).contains("audit"));
 }
+
+#[test]
+fn a_report_is_a_page_about_the_run() {
+    let folder = here();
+    let page = folder.path().join("run.html");
+    let run = ["solve", "smd1", "--seed", "3", "--max-evals", "600", "--target", "off"];
+    let plain = cut(folder.path(), &[&run[..], &["--format", "json"]].concat());
+    let reported = cut(folder.path(), &[&run[..], &["--report", "run.html", "--format", "json"]].concat());
+    assert_eq!(json(&reported), json(&plain), "a report changes nothing");
+    let html = std::fs::read_to_string(&page).unwrap();
+    for needed in ["<section id=\"around\"", "should not be trusted", "bilevo solve smd1 --method", "--seed 3"] {
+        assert!(html.contains(needed), "{needed}");
+    }
+    // Without evaluations there is nothing to say about what lies around.
+    cut(folder.path(), &[&run[..], &["--report", "run.html", "--report-evals", "0"]].concat());
+    assert!(!std::fs::read_to_string(&page).unwrap().contains("<section id=\"around\""));
+}
+
+#[test]
+fn a_report_overwrites_nothing_else() {
+    let folder = here();
+    std::fs::write(folder.path().join("mine.html"), "<html>mine</html>").unwrap();
+    for (name, words) in [("mine.html", "mine.html"), ("run.txt", "ends in .html"), ("-", "ends in .html")] {
+        let output = bilevo(folder.path(), &["solve", "smd1", "--seed", "1", "--report", name]);
+        assert_ne!(output.status.code(), Some(0), "{name}");
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    }
+    assert_eq!(std::fs::read_to_string(folder.path().join("mine.html")).unwrap(), "<html>mine</html>");
+    let both = ["solve", "smd1", "--seed", "1", "--report", "a.html", "--plot", "a.html"];
+    assert!(stderr(&bilevo(folder.path(), &both)).contains("cannot be the same file"));
+}

@@ -12,7 +12,7 @@ use crate::lower::SearchStreams;
 use crate::nested;
 use crate::portfolio;
 use crate::problem::{Level, ProblemSpec};
-use crate::record::{LowerSearches, ModelRecord, ModelSummary, StopReason, Verification};
+use crate::record::{LowerSearches, ModelRecord, ModelSummary, Step, StopReason, Verification};
 use crate::rng::{Purpose, Stream, Streams};
 use crate::settings::{settings, words};
 
@@ -153,6 +153,11 @@ pub trait Scheme {
     /// How the follower's answer in `solution` was verified; none if the method does not do that.
     fn verification(&self, _solution: &Solved) -> Option<Verification> {
         None
+    }
+
+    /// The searches so far, in their order, and what became of them.
+    fn history(&self) -> Vec<Step> {
+        Vec::new()
     }
 
     /// How the search stands.

@@ -17,7 +17,7 @@ use crate::config::Config;
 use crate::engine::{Outlook, Readings, RunView, Scheme, SchemeFacts, SchemeSetup};
 use crate::position::PositionKind;
 use crate::problem::{Level, ProblemSpec};
-use crate::record::{LowerSearches, ModelSummary, StopReason, Verification};
+use crate::record::{LowerSearches, ModelSummary, Step, StopReason, Verification};
 use crate::rng::{Purpose, Streams};
 use serde::{Deserialize, Serialize};
 
@@ -457,6 +457,10 @@ impl Scheme for Portfolio {
             rechecks: looks(|e| e.looks),
             corrected: looks(|e| e.corrections),
         })
+    }
+
+    fn history(&self) -> Vec<Step> {
+        self.history.story(&self.spec)
     }
 
     fn readings(&self) -> Readings {

@@ -43,8 +43,8 @@ struct ChartGroup {
 
 #[derive(Template)]
 #[template(path = "table.html")]
-struct TablePart<'a> {
-    table: &'a Table,
+pub(crate) struct TablePart<'a> {
+    pub(crate) table: &'a Table,
 }
 
 impl TablePart<'_> {
@@ -123,7 +123,7 @@ fn problems(curves: &[Curves]) -> Vec<&str> {
 }
 
 /// An SVG within the page needs no size of its own: the style gives it the width there is.
-fn inline(scene: &Scene, id: &str) -> String {
+pub(crate) fn inline(scene: &Scene, id: &str) -> String {
     let size = format!(" width=\"{}\" height=\"{}\" role", scene.width, scene.height);
     scene.svg(id).replacen(&size, " role", 1)
 }

@@ -6,6 +6,7 @@
 
 use crate::cdp::{self, Browser};
 use crate::common::row;
+use crate::pages;
 use bilevo_lab::paper;
 use bilevo_lab::paper::study::{self, COMPARISONS};
 use bilevo_lab::row::Row;
@@ -72,12 +73,7 @@ fn on_a_desktop(browser: &mut Browser, file: &std::path::Path) {
     assert_eq!(groups, json!(expected));
     let points = browser.eval("document.querySelector('.median').points.length");
     assert!(points.as_u64().unwrap() > 10);
-    let unlabelled = "[...document.querySelectorAll('input, svg, table, section, nav')].filter(e => !(e.closest('label') || e.getAttribute('aria-labelledby') || e.getAttribute('aria-label') || e.caption)).length";
-    assert_eq!(browser.eval(unlabelled), 0);
-    let dangling = "[...document.querySelectorAll('[aria-labelledby]')].flatMap(e => e.getAttribute('aria-labelledby').split(' ')).filter(id => !document.getElementById(id)).length";
-    assert_eq!(browser.eval(dangling), 0);
-    let ids = "(() => { const ids = [...document.querySelectorAll('[id]')].map(e => e.id); return ids.length - new Set(ids).size; })()";
-    assert_eq!(browser.eval(ids), 0);
+    pages::assert_labelled(browser);
 }
 
 fn controls(browser: &mut Browser) {
@@ -123,9 +119,7 @@ fn on_a_phone(browser: &mut Browser, file: &std::path::Path) {
     browser.size(400, 800);
     browser.open(file);
     browser.eval("document.querySelectorAll('details').forEach(d => { d.open = true; })");
-    assert_eq!(browser.eval("document.documentElement.scrollWidth"), 400);
-    let wide = "[...document.querySelectorAll('body *')].filter(e => !e.closest('.scroll, svg, .skip') && e.getBoundingClientRect().right > 400.5).map(e => e.outerHTML.slice(0, 80))";
-    assert_eq!(browser.eval(wide), json!([]));
+    pages::assert_fits(browser, 400);
     let scrolls = "[...document.querySelectorAll('.scroll')].every(e => e.getBoundingClientRect().right <= 400 && e.tabIndex === 0)";
     assert_eq!(browser.eval(scrolls), true);
     let hidden = "[...document.querySelectorAll('caption span, .bars svg text')].filter(e => { const b = e.getBoundingClientRect(); return e.matches('caption span, [y=\"18\"], [y=\"37\"]') && b.right > e.closest('.scroll').getBoundingClientRect().right + 0.5; }).map(e => e.textContent)";
@@ -138,20 +132,18 @@ fn on_a_phone(browser: &mut Browser, file: &std::path::Path) {
 }
 
 fn in_the_dark(browser: &mut Browser, file: &std::path::Path) {
-    let luminance =
-        "(c => { const [r, g, b] = c.match(/[0-9.]+/g).map(Number); return 0.2126 * r + 0.7152 * g + 0.0722 * b; })";
-    let page = format!("{luminance}(getComputedStyle(document.body).backgroundColor)");
-    let figure = format!("{luminance}(getComputedStyle(document.querySelector('.paper')).fill)");
-    let text = format!("{luminance}(getComputedStyle(document.querySelector('svg text')).fill)");
+    let page = "getComputedStyle(document.body).backgroundColor";
+    let figure = "getComputedStyle(document.querySelector('.paper')).fill";
+    let text = "getComputedStyle(document.querySelector('svg text')).fill";
     browser.size(1280, 900);
     browser.open(file);
-    assert!(browser.eval(&page).as_f64().unwrap() > 200.0);
+    assert!(pages::luminance(browser, page) > 200.0);
     browser.media("screen", "dark");
     browser.open(file);
-    for dark in [&page, &figure] {
-        assert!(browser.eval(dark).as_f64().unwrap() < 60.0);
+    for dark in [page, figure] {
+        assert!(pages::luminance(browser, dark) < 60.0);
     }
-    assert!(browser.eval(&text).as_f64().unwrap() > 150.0);
+    assert!(pages::luminance(browser, text) > 150.0);
     browser.picture("dark");
 }
 

@@ -1,6 +1,7 @@
 //! The HTML report: complete, harmless, self-contained, small and quick.
 
 use crate::common::{row, seconds};
+use crate::pages::assert_well_formed;
 use bilevo_lab::grid::Task;
 use bilevo_lab::paper;
 use bilevo_lab::paper::study::{self, COMPARISONS, Comparison, Part};
@@ -26,29 +27,6 @@ fn study_rows(parts: &[Part], runs: u64) -> Vec<Row> {
         row
     };
     tasks.iter().map(run).collect()
-}
-
-/// Every opening tag is closed in order; void elements and the text of scripts left aside.
-fn assert_well_formed(html: &str) {
-    const VOID: [&str; 5] = ["meta", "link", "input", "br", "!DOCTYPE"];
-    let mut open: Vec<String> = Vec::new();
-    let mut rest = html;
-    while let Some(start) = rest.find('<') {
-        let end = start + rest[start..].find('>').unwrap();
-        let tag = &rest[start + 1..end];
-        rest = &rest[end + 1..];
-        let name: String =
-            tag.trim_start_matches('/').chars().take_while(|c| !c.is_whitespace() && *c != '/').collect();
-        if tag.starts_with('/') {
-            assert_eq!(open.pop().as_deref(), Some(name.as_str()));
-        } else if !VOID.contains(&name.as_str()) && !tag.ends_with('/') {
-            if name == "script" || name == "style" {
-                rest = &rest[rest.find(&format!("</{name}")).unwrap()..];
-            }
-            open.push(name);
-        }
-    }
-    assert!(open.is_empty(), "{open:?}");
 }
 
 #[test]

@@ -99,6 +99,8 @@ pub(super) fn command(args: &Args, path: &Path) -> String {
     };
     add("trace", args.trace.as_deref().map(quoted_path));
     add("plot", args.plot.as_deref().map(quoted_path));
+    add("report", args.report.as_deref().map(quoted_path));
+    add("report-evals", args.report_evals.map(|count| count.to_string()));
     add("time-limit", args.time_limit.map(|limit| limit.to_string()));
     add("jobs", (args.jobs != 1).then(|| args.jobs.to_string()));
     add("on-failure", (args.on_failure == OnFailure::Stop).then(|| "stop".into()));

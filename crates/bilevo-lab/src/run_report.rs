@@ -1,0 +1,56 @@
+//! The report of one run: one HTML file about its answer, readable without a network and without scripts.
+//!
+//! It says what was found, how sure that is and why, how the run got there, what lies around the answer
+//! ([`bilevo::audit::around`]), what binds and what it costs, where the evaluations went, and what to try
+//! next.
+
+mod figures;
+mod next;
+mod page;
+
+use crate::report::ReportError;
+use bilevo::audit::around::{Slice, Surroundings};
+use bilevo::{GenerationRecord, Level, ProblemSpec, RunResult};
+
+/// Everything that is said about one run.
+#[derive(Clone, Copy, Debug)]
+pub struct RunReport<'a> {
+    /// The problem.
+    pub spec: &'a ProblemSpec,
+    /// What the run found.
+    pub result: &'a RunResult,
+    /// Its generations.
+    pub records: &'a [GenerationRecord],
+    /// What lies around the answer.
+    pub around: &'a Surroundings,
+    /// How to repeat it.
+    pub command: &'a str,
+}
+
+impl RunReport<'_> {
+    /// The page.
+    ///
+    /// # Errors
+    /// It cannot be put together.
+    pub fn html(&self) -> Result<String, ReportError> {
+        page::write(self)
+    }
+
+    /// The answer's variables of a level.
+    fn point(&self, level: Level) -> &[f64] {
+        let point = if level == Level::Upper { &self.result.x } else { &self.result.y };
+        point.as_deref().unwrap_or_default()
+    }
+
+    /// The name of a variable; that of an answer of the follower's own solver, of which the problem knows
+    /// nothing, is a number.
+    fn name(&self, level: Level, index: usize) -> String {
+        let letter = if level == Level::Upper { 'x' } else { 'y' };
+        let own = self.spec.level(level).space.names(letter);
+        own.into_iter().nth(index).unwrap_or_else(|| format!("{letter}{}", index + 1))
+    }
+
+    fn slices(&self, level: Level) -> impl Iterator<Item = &Slice> {
+        self.around.slices.iter().filter(move |slice| slice.level == level)
+    }
+}

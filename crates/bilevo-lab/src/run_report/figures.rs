@@ -1,0 +1,185 @@
+//! The pictures of one run: how it got there, what was searched, and what lies around the answer.
+
+use super::RunReport;
+use crate::figures::Scene;
+use crate::figures::axis::{Axis, Label, Spread};
+use crate::figures::frame::Frame;
+use crate::figures::scene::{Anchor, Ink, Item};
+use bilevo::audit::around::{Slice, SlicePoint};
+use bilevo::printable::{grouped, short};
+use bilevo::record::Fate;
+use bilevo::{GenerationRecord, Level};
+
+/// Size of the wide pictures.
+const WIDE: (f64, f64) = (760.0, 300.0);
+/// Size of one panel of a slice.
+const PANEL: (f64, f64) = (360.0, 250.0);
+/// Answers of the follower drawn in one panel.
+const RESPONSES: usize = 4;
+/// Violations up to this are none.
+const FEASIBLE: f64 = 1e-6;
+
+fn frame((width, height): (f64, f64), x: Axis, y: Axis) -> Frame {
+    Frame { left: 66.0, top: 34.0, width: width - 80.0, height: height - 78.0, x, y }
+}
+
+/// Distances from a value, none of them 0: what is closer than can be told is drawn at the bottom.
+struct Gaps {
+    to: f64,
+    floor: f64,
+}
+
+impl Gaps {
+    fn new(to: f64, values: impl Iterator<Item = f64>) -> Self {
+        let gaps = values.map(|value| (value - to).abs()).filter(|gap| gap.is_finite() && *gap > 0.0);
+        let smallest = gaps.fold(f64::INFINITY, f64::min);
+        let rounding = 1e-12 * to.abs().max(1e-3);
+        Gaps { to, floor: if smallest.is_finite() { (smallest / 3.0).max(rounding) } else { rounding } }
+    }
+
+    fn of(&self, value: f64) -> f64 {
+        (value - self.to).abs().max(self.floor)
+    }
+}
+
+/// How far F was from its end, over the evaluations; none if no generation was feasible.
+pub(super) fn progress(report: &RunReport<'_>) -> Option<Scene> {
+    let feasible = |g: &&GenerationRecord| g.upper_violation <= FEASIBLE && g.lower_violation <= FEASIBLE;
+    let shown: Vec<&GenerationRecord> = report.records.iter().filter(feasible).collect();
+    let (last, end) = (shown.last()?, report.result.upper_value?);
+    let known = report.spec.nearest_known(end, report.result.lower_value.unwrap_or(f64::NAN)).map(|known| known.upper);
+    let gaps = Gaps::new(known.unwrap_or(end), shown.iter().map(|g| g.upper_value));
+    let evals = |g: &GenerationRecord| g.evaluations.total() as f64;
+    let (title, axis) = match known {
+        Some(_) => ("Distance of F from the best known value", "|F − best known|"),
+        None => ("Distance of F from its final value", "|F − final F|"),
+    };
+    let words = format!(
+        "F was {} after {} evaluations and {} at the end, after {}.",
+        short(shown[0].upper_value),
+        grouped(shown[0].evaluations.total()),
+        short(end),
+        grouped(last.evaluations.total())
+    );
+    let mut scene = Scene::new(WIDE.0, WIDE.1, title, words);
+    let x = Axis::around(shown.iter().map(|g| evals(g)), Spread::Linear, Label::Count);
+    let y = Axis::around(shown.iter().map(|g| gaps.of(g.upper_value)), Spread::Log, Label::Value);
+    let frame = frame(WIDE, x, y);
+    scene.text((frame.left, 20.0), 14.0, Anchor::Start, Ink::Text, title);
+    frame.draw(&mut scene);
+    frame.name(&mut scene, "evaluations of both levels", axis);
+    let points = shown.iter().map(|g| frame.at(evals(g), gaps.of(g.upper_value))).collect();
+    scene.line(points, Ink::Series(0), 2.0, "median");
+    Some(scene)
+}
+
+/// The colour of what became of a search.
+fn ink(fate: Fate) -> Ink {
+    match fate {
+        Fate::Confirmed => Ink::Series(2),
+        Fate::Corrected => Ink::Series(1),
+        Fate::Arrived => Ink::Series(0),
+        _ => Ink::Muted,
+    }
+}
+
+/// Every search as a bar: how long it took, and how far from the answer it ended.
+pub(super) fn searches(report: &RunReport<'_>) -> Option<Scene> {
+    let steps = &report.result.history;
+    let end = report.result.upper_value.filter(|_| !steps.is_empty())?;
+    let values = || steps.iter().filter_map(|step| step.upper_value.filter(|_| step.feasible));
+    let gaps = Gaps::new(end, values());
+    let total: u64 = steps.iter().map(|step| step.evaluations).sum();
+    let title = "Where each search ended";
+    let words = format!("{} searches; the table below lists them.", steps.len());
+    let mut scene = Scene::new(WIDE.0, WIDE.1 + 24.0, title, words);
+    let x = Axis::around([0.0, total as f64].into_iter(), Spread::Linear, Label::Count);
+    let y = Axis::around(values().map(|value| gaps.of(value)).chain([gaps.floor]), Spread::Log, Label::Value);
+    let frame = Frame { top: 58.0, ..frame(WIDE, x, y) };
+    scene.text((frame.left, 20.0), 14.0, Anchor::Start, Ink::Text, title);
+    let mut left = frame.left;
+    for fate in [Fate::Confirmed, Fate::Corrected, Fate::Arrived, Fate::Passed] {
+        scene.text((left, 42.0), 12.0, Anchor::Start, ink(fate), format!("■ {fate}"));
+        left += 40.0 + 7.0 * fate.to_string().len() as f64;
+    }
+    frame.draw(&mut scene);
+    frame.name(&mut scene, "evaluations of both levels", "|F − final F|");
+    let mut spent = 0;
+    for step in steps {
+        let from = spent;
+        spent += step.evaluations;
+        let Some(value) = step.upper_value.filter(|_| step.feasible) else { continue };
+        let (start, stop) = (frame.at(from as f64, gaps.of(value)), frame.at(spent as f64, gaps.of(value)));
+        let points =
+            vec![(start.0, start.1 - 3.0), (stop.0, start.1 - 3.0), (stop.0, start.1 + 3.0), (start.0, start.1 + 3.0)];
+        let tip =
+            format!("{}: F {}, {}, {} evaluations", step.search, short(value), step.fate, grouped(step.evaluations));
+        scene.items.push(Item::Area { points, ink: ink(step.fate), opacity: 1.0, tip: Some(tip), class: "bar" });
+    }
+    Some(scene)
+}
+
+/// What a slice shows of a point.
+type Shown<'a> = &'a dyn Fn(&SlicePoint) -> Option<f64>;
+
+/// A panel of a slice: curves over one variable, the answer marked.
+fn panel(report: &RunReport<'_>, slice: &Slice, title: &str, curves: &[(String, Shown<'_>)]) -> Scene {
+    let name = report.name(slice.level, slice.index);
+    let here = report.point(slice.level)[slice.index];
+    let values = || slice.points.iter().flat_map(|p| curves.iter().filter_map(move |(_, shown)| shown(p)));
+    let (low, high) = values().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
+    let words =
+        format!("Between {} and {} as {name} moves; it is {} in the answer.", short(low), short(high), short(here));
+    let mut scene = Scene::new(PANEL.0, PANEL.1, title, words);
+    let x = Axis::around(slice.points.iter().map(|p| p.at), Spread::Linear, Label::Value);
+    let frame = frame(PANEL, x, Axis::around(values(), Spread::Linear, Label::Value));
+    scene.text((frame.left, 20.0), 13.0, Anchor::Start, Ink::Text, title);
+    frame.draw(&mut scene);
+    frame.name(&mut scene, &name, "");
+    let at = frame.at(here, 0.0).0;
+    scene.items.push(Item::Line {
+        points: vec![(at, frame.top), (at, frame.bottom())],
+        ink: Ink::Muted,
+        width: 1.0,
+        dashed: true,
+        class: "cross",
+    });
+    for (k, (label, shown)) in curves.iter().enumerate() {
+        let seen = || slice.points.iter().filter_map(|p| Some((p, frame.at(p.at, shown(p)?))));
+        scene.line(seen().map(|(_, at)| at).collect(), Ink::Series(k), 2.0, "median");
+        for (point, at) in seen() {
+            let ink = if point.feasible { Ink::Series(k) } else { Ink::Muted };
+            scene.items.push(Item::Dot { at, radius: if point.feasible { 2.2 } else { 1.6 }, ink });
+        }
+        if curves.len() > 1
+            && let Some((_, at)) = seen().last()
+        {
+            scene.text((at.0 - 4.0, at.1 - 6.0), 11.0, Anchor::End, Ink::Series(k), label.clone());
+        }
+    }
+    scene
+}
+
+/// F and the follower's answer along each variable of the leader, and f along each of the follower.
+pub(super) fn slices(report: &RunReport<'_>) -> [Vec<Scene>; 2] {
+    let letter = |level: Level, index: usize| report.name(level, index);
+    let mut upper = Vec::new();
+    for slice in report.slices(Level::Upper).filter(|slice| slice.points.len() > 1) {
+        let name = letter(Level::Upper, slice.index);
+        let value: Shown<'_> = &|p| p.upper_value;
+        upper.push(panel(report, slice, &format!("F along {name}"), &[("F".into(), value)]));
+        let count = slice.points[0].y.len().min(RESPONSES);
+        let answers: Vec<Box<dyn Fn(&SlicePoint) -> Option<f64>>> =
+            (0..count).map(|j| Box::new(move |p: &SlicePoint| p.y.get(j).copied()) as Box<_>).collect();
+        let curves: Vec<(String, Shown<'_>)> =
+            answers.iter().enumerate().map(|(j, shown)| (letter(Level::Lower, j), &**shown)).collect();
+        if !curves.is_empty() {
+            upper.push(panel(report, slice, &format!("The follower's answer to {name}"), &curves));
+        }
+    }
+    let lower = report.slices(Level::Lower).filter(|slice| slice.points.len() > 1).map(|slice| {
+        let value: Shown<'_> = &|p| p.lower_value;
+        panel(report, slice, &format!("f along {}", letter(Level::Lower, slice.index)), &[("f".into(), value)])
+    });
+    [upper, lower.collect()]
+}

@@ -1,0 +1,85 @@
+//! What to try next.
+
+use super::RunReport;
+use bilevo::{Level, Status, StopReason};
+
+/// Distance from a bound, as a share of the box, within which a variable is at it.
+const AT_BOUND: f64 = 1e-6;
+
+/// Where a variable of the answer stands in its box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Inside,
+    Fixed,
+    AtLow,
+    AtHigh,
+}
+
+pub(super) fn place(report: &RunReport<'_>, level: Level, index: usize) -> Place {
+    let space = &report.spec.level(level).space;
+    // Of an answer of the follower's own solver no bounds are known.
+    if index >= space.dim() {
+        return Place::Inside;
+    }
+    let (variable, value) = (space.variable(index), report.point(level)[index]);
+    let near = AT_BOUND * variable.width();
+    match () {
+        () if variable.is_fixed() => Place::Fixed,
+        () if value - variable.low <= near => Place::AtLow,
+        () if variable.high - value <= near => Place::AtHigh,
+        () => Place::Inside,
+    }
+}
+
+/// Advice, most urgent first.
+pub(super) fn advice(report: &RunReport<'_>) -> Vec<String> {
+    let result = report.result;
+    let mut advice = Vec::new();
+    if result.x.is_none() {
+        advice.push("No decision could be judged. Check the functions with `bilevo check`.".into());
+        return advice;
+    }
+    let cut_short = matches!(
+        result.stop,
+        Status::TimeLimit
+            | Status::Interrupted
+            | Status::Finished(StopReason::UpperBudget | StopReason::LowerBudget | StopReason::Budget)
+    );
+    if cut_short {
+        advice.push(
+            "The run was cut short. Give it more evaluations or time; a saved run goes on where it stopped.".into(),
+        );
+    }
+    let infeasible = |violation: Option<f64>| violation.is_some_and(|v| v > 1e-6);
+    if infeasible(result.upper_violation) || infeasible(result.lower_violation) {
+        advice.push(
+            "The answer breaks constraints. Look at their values below: is one of them impossible to meet?".into(),
+        );
+    }
+    if result.verification.as_ref().is_some_and(|v| v.corrected > 0) {
+        let words = "Second looks found better answers of the follower in this run, so it has several basins. \
+                     Repeat the run with another seed, or with more effort (`--effort thorough`).";
+        advice.push(words.into());
+    }
+    let oracle = report.spec.is_oracle_alone();
+    if result.audit.is_none() && !oracle {
+        advice.push("Check the follower's answer independently: add `--audit` (`audit=True` in Python).".into());
+    }
+    if result.proof.as_ref().is_none_or(|proof| proof.leader.is_none()) && !oracle {
+        advice.push("If the problem is a file of formulas and small, `bilevo prove` may settle it for good.".into());
+    }
+    let edge: Vec<String> = (0..report.point(Level::Upper).len())
+        .filter(|&i| matches!(place(report, Level::Upper, i), Place::AtLow | Place::AtHigh))
+        .map(|i| report.name(Level::Upper, i))
+        .collect();
+    if !edge.is_empty() {
+        let names = edge.join(", ");
+        advice.push(format!(
+            "The decision lies at the edge of its box ({names}). If the bounds are not real limits, widen them."
+        ));
+    }
+    if advice.is_empty() {
+        advice.push("Nothing is left to do here. Another seed is the cheapest second opinion.".into());
+    }
+    advice
+}

@@ -1,0 +1,253 @@
+//! Puts the page of a run together from its template.
+
+use super::next::{Place, advice, place};
+use super::{RunReport, figures};
+use crate::report::ReportError;
+use crate::report::page::{TablePart, inline};
+use crate::tables::{Cell, Table};
+use askama::Template;
+use bilevo::audit::around::{Bound, Slice};
+use bilevo::printable::{grouped, short};
+use bilevo::{Level, VERSION};
+
+#[derive(Template)]
+#[template(path = "run.html")]
+struct Page {
+    title: String,
+    lead: String,
+    tiles: Vec<Tile>,
+    variables: Vec<String>,
+    verdict: &'static str,
+    verdict_class: &'static str,
+    reasons: Vec<String>,
+    history: Option<String>,
+    wide: Vec<String>,
+    slices: Vec<(&'static str, Vec<String>)>,
+    sensitivity: Option<String>,
+    constraints: Vec<Bound>,
+    constraints_table: Option<String>,
+    budget: String,
+    advice: Vec<String>,
+    facts: Vec<(&'static str, String)>,
+    style: String,
+}
+
+struct Tile {
+    name: &'static str,
+    value: String,
+    detail: String,
+}
+
+/// What this page needs beyond the style of the others.
+const STYLE: &str = "#main ul:not(.tiles) { padding-left: 1.3em; max-width: 80ch; }
+b.good { color: var(--good); } b.bad { color: var(--bad); }
+.cross { stroke: var(--muted); }
+#answer .tiles { grid-template-columns: repeat(auto-fill, minmax(min(210px, 100%), 1fr)); }
+#around .panels { grid-template-columns: repeat(auto-fill, minmax(min(430px, 100%), 1fr)); margin-bottom: 12px; }
+#progress svg { min-width: 520px; }
+#progress figure { margin-bottom: 14px; }
+table { margin-bottom: 14px; }";
+
+pub(super) fn write(report: &RunReport<'_>) -> Result<String, ReportError> {
+    let result = report.result;
+    let table = |table: &Table| TablePart { table }.render();
+    let pictures = [figures::progress(report), figures::searches(report)];
+    let wide = pictures.iter().flatten().enumerate().map(|(k, scene)| inline(scene, &format!("wide{k}")));
+    let mut slices = Vec::new();
+    let headings = ["When the leader moves", "When the follower moves"];
+    for (heading, scenes) in headings.into_iter().zip(figures::slices(report)) {
+        let id = &heading[9..12];
+        let inlined: Vec<_> = scenes.iter().enumerate().map(|(k, s)| inline(s, &format!("{id}{k}"))).collect();
+        if !inlined.is_empty() {
+            slices.push((heading, inlined));
+        }
+    }
+    let (verdict, verdict_class) = match result.success {
+        true => ("Nothing speaks against this answer.", "good"),
+        false => ("This answer should not be trusted as it stands.", "bad"),
+    };
+    let levels = [Level::Upper, Level::Lower].into_iter().filter(|&level| !report.point(level).is_empty());
+    let page = Page {
+        title: report.spec.name.clone(),
+        lead: lead(report),
+        tiles: tiles(report),
+        variables: levels.map(|level| table(&variables(report, level))).collect::<Result<_, _>>()?,
+        verdict,
+        verdict_class,
+        reasons: reasons(report),
+        history: (!result.history.is_empty()).then(|| table(&history(report))).transpose()?,
+        wide: wide.collect(),
+        slices,
+        sensitivity: sensitivity(report).map(|t| table(&t)).transpose()?,
+        constraints: report.around.constraints.clone(),
+        constraints_table: constraints(report).map(|t| table(&t)).transpose()?,
+        budget: table(&budget(report))?,
+        advice: advice(report),
+        facts: facts(report),
+        style: [include_str!("../report/report.css"), STYLE].concat(),
+    };
+    Ok(page.render()?)
+}
+
+fn number(value: Option<f64>) -> String {
+    value.filter(|value| value.is_finite()).map_or("–".into(), short)
+}
+
+fn lead(report: &RunReport<'_>) -> String {
+    let result = report.result;
+    let Some(value) = result.upper_value else { return "The run found no answer.".into() };
+    format!(
+        "The best answer found has F = {}. The run ended after {} evaluations: {}.",
+        short(value),
+        grouped(result.evaluations.total()),
+        result.stop
+    )
+}
+
+fn tiles(report: &RunReport<'_>) -> Vec<Tile> {
+    let result = report.result;
+    let known = result.accuracy.map_or("the leader's objective".into(), |accuracy| {
+        format!("the leader's objective; {} from the best known", short(accuracy.upper))
+    });
+    let violation = match (result.upper_violation, result.lower_violation) {
+        (Some(upper), Some(lower)) => short(upper.max(lower)),
+        _ => "–".into(),
+    };
+    let tile = |name, value, detail| Tile { name, value, detail };
+    vec![
+        tile("F", number(result.upper_value), known),
+        tile("f", number(result.lower_value), "the follower's objective".into()),
+        tile("Violation", violation, "the worse of both levels; 0 is feasible".into()),
+        tile(
+            "Evaluations",
+            grouped(result.evaluations.total()),
+            format!("{} upper, {} lower", grouped(result.evaluations.upper), grouped(result.evaluations.lower)),
+        ),
+    ]
+}
+
+/// A table with a first column of names.
+fn table(title: &str, columns: &[&str], rows: Vec<Vec<String>>, note: &str) -> Table {
+    let rows = rows.into_iter().map(|row| row.into_iter().map(Cell::new).collect()).collect();
+    Table { rows, note: note.into(), ..Table::new(title, 1, columns) }
+}
+
+fn variables(report: &RunReport<'_>, level: Level) -> Table {
+    let title = if level == Level::Upper { "The leader's decision" } else { "The follower's answer" };
+    let space = &report.spec.level(level).space;
+    let row = |(index, value): (usize, &f64)| {
+        let range = match index < space.dim() {
+            true => format!("{} to {}", short(space.variable(index).low), short(space.variable(index).high)),
+            false => "–".into(),
+        };
+        let place = match place(report, level, index) {
+            Place::Inside => "inside",
+            Place::Fixed => "fixed",
+            Place::AtLow => "at its lower bound",
+            Place::AtHigh => "at its upper bound",
+        };
+        vec![report.name(level, index), short(*value), range, place.into()]
+    };
+    let rows = report.point(level).iter().enumerate().map(row).collect();
+    table(title, &["variable", "value", "range", "where"], rows, "")
+}
+
+/// Why the answer may be trusted, or not.
+fn reasons(report: &RunReport<'_>) -> Vec<String> {
+    let result = report.result;
+    let mut reasons: Vec<String> = result.warnings.iter().map(|words| words.replace("\nhint: ", ". ")).collect();
+    reasons.extend(result.verification.as_ref().map(|verification| format!("In the run: {verification}.")));
+    reasons.extend(result.audit.iter().map(|audit| format!("The audit, an independent check: {}.", audit.words)));
+    let proofs = result.proof.iter().flat_map(|proof| proof.words());
+    reasons.extend(proofs.map(|words| format!("By proof from the formulas: {words}.")));
+    if let Some(solved) = result.solved {
+        let words = if solved { "It is the best known solution." } else { "It is not the best known solution." };
+        reasons.push(words.into());
+    }
+    reasons
+}
+
+fn history(report: &RunReport<'_>) -> Table {
+    let rows = report.result.history.iter().enumerate().map(|(k, step)| {
+        let value = if step.feasible || step.upper_value.is_none() {
+            number(step.upper_value)
+        } else {
+            format!("{} (infeasible)", number(step.upper_value))
+        };
+        let search = format!("{} {}", k + 1, step.search);
+        vec![search, step.restart.to_string(), value, step.fate.to_string(), grouped(step.evaluations)]
+    });
+    let note = "Confirmed: a second look at the follower found no better answer. Corrected: it found one.";
+    table("Searches", &["search", "restart", "F at its end", "second look", "evaluations"], rows.collect(), note)
+}
+
+/// By how much F changes when a variable moves by about a hundredth of its range.
+fn sensitivity(report: &RunReport<'_>) -> Option<Table> {
+    let row = |slice: &Slice| {
+        let here = report.point(Level::Upper)[slice.index];
+        let at = slice.points.iter().position(|p| p.at == here)?;
+        let value = slice.points[at].upper_value?;
+        let beside = |neighbour: Option<usize>| match neighbour.and_then(|k| slice.points.get(k)) {
+            Some(p) if p.feasible => {
+                let change = p.upper_value.map(|v| v - value);
+                format!("{} (at {})", number(change), short(p.at))
+            }
+            Some(p) => format!("infeasible (at {})", short(p.at)),
+            None => "–".into(),
+        };
+        Some(vec![report.name(Level::Upper, slice.index), short(here), beside(at.checked_sub(1)), beside(Some(at + 1))])
+    };
+    let rows: Vec<_> = report.slices(Level::Upper).filter_map(row).collect();
+    let columns = ["variable", "value", "change of F one step down", "one step up"];
+    let note = "A step is a hundredth of the range, or one for a whole number; the follower answers anew.";
+    (!rows.is_empty()).then(|| table("Sensitivity", &columns, rows, note))
+}
+
+fn constraints(report: &RunReport<'_>) -> Option<Table> {
+    let row = |bound: &Bound| {
+        let who = if bound.level == Level::Upper { "leader" } else { "follower" };
+        let kind = if bound.equality { "= 0" } else { "≤ 0" };
+        let binds = bound.binds.map_or("–", |binds| if binds { "yes" } else { "no" });
+        vec![format!("{who} {}", bound.index + 1), kind.into(), short(bound.value), binds.into(), number(bound.price)]
+    };
+    let rows: Vec<_> = report.around.constraints.iter().map(row).collect();
+    let note = "The price of a constraint that binds is how much its owner's objective would gain for each unit \
+                it gave way, as far as slopes can tell. The leader's prices count the follower's reaction in.";
+    let columns = ["constraint", "kind", "value", "binds", "price"];
+    (!rows.is_empty()).then(|| table("Constraints at the answer", &columns, rows, note))
+}
+
+fn budget(report: &RunReport<'_>) -> Table {
+    let counts = &report.result.evaluations;
+    let mut parts = vec![
+        ("leader's functions", counts.upper),
+        ("follower's functions, in searches", counts.lower.saturating_sub(counts.refine_lower)),
+        ("follower's functions, in second looks", counts.refine_lower),
+    ];
+    parts.extend(report.result.audit.as_ref().map(|a| ("audit", a.evaluations.upper + a.evaluations.lower)));
+    let around = &report.around.evaluations;
+    parts.push(("this report", around.upper + around.lower));
+    let total: u64 = parts.iter().map(|part| part.1).sum();
+    let share = |count: u64| format!("{:.1} %", 100.0 * count as f64 / total.max(1) as f64);
+    let rows = parts.iter().map(|(name, count)| vec![(*name).to_string(), grouped(*count), share(*count)]);
+    let failed = counts.failed_upper + counts.failed_lower;
+    let note = if failed > 0 { format!("{} evaluations failed.", grouped(failed)) } else { String::new() };
+    table("Evaluations by part", &["part", "evaluations", "share"], rows.collect(), &note)
+}
+
+fn facts(report: &RunReport<'_>) -> Vec<(&'static str, String)> {
+    let (result, id) = (report.result, &report.result.id);
+    let mut facts = vec![
+        ("Command", report.command.to_string()),
+        ("Version of bilevo", VERSION.to_string()),
+        ("Method", id.method.clone()),
+        ("Seed", id.seed.to_string()),
+        ("Size", format!("{} leader's and {} follower's variables", id.upper_dim, id.lower_dim)),
+        ("Time", format!("{:.2} s", result.times.seconds)),
+    ];
+    if !id.settings.is_empty() {
+        facts.push(("Settings", id.settings.clone()));
+    }
+    facts.retain(|(name, value)| *name != "Command" || !value.is_empty());
+    facts
+}

@@ -1,0 +1,58 @@
+//! What every page must be.
+
+#[cfg(unix)]
+use crate::cdp::Browser;
+#[cfg(unix)]
+use serde_json::json;
+
+/// Every opening tag is closed in order; void elements and the text of scripts left aside.
+pub(crate) fn assert_well_formed(html: &str) {
+    const VOID: [&str; 5] = ["meta", "link", "input", "br", "!DOCTYPE"];
+    let mut open: Vec<String> = Vec::new();
+    let mut rest = html;
+    while let Some(start) = rest.find('<') {
+        let end = start + rest[start..].find('>').unwrap();
+        let tag = &rest[start + 1..end];
+        rest = &rest[end + 1..];
+        let name: String =
+            tag.trim_start_matches('/').chars().take_while(|c| !c.is_whitespace() && *c != '/').collect();
+        if tag.starts_with('/') {
+            assert_eq!(open.pop().as_deref(), Some(name.as_str()));
+        } else if !VOID.contains(&name.as_str()) && !tag.ends_with('/') {
+            if name == "script" || name == "style" {
+                rest = &rest[rest.find(&format!("</{name}")).unwrap()..];
+            }
+            open.push(name);
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+}
+
+/// Everything has a name for screen readers, every name is there, and no two elements share one.
+#[cfg(unix)]
+pub(crate) fn assert_labelled(browser: &mut Browser) {
+    let unlabelled = "[...document.querySelectorAll('input, svg, table, section, nav')].filter(e => !(e.closest('label') || e.getAttribute('aria-labelledby') || e.getAttribute('aria-label') || e.caption)).length";
+    assert_eq!(browser.eval(unlabelled), 0);
+    let dangling = "[...document.querySelectorAll('[aria-labelledby]')].flatMap(e => e.getAttribute('aria-labelledby').split(' ')).filter(id => !document.getElementById(id)).length";
+    assert_eq!(browser.eval(dangling), 0);
+    let ids = "(() => { const ids = [...document.querySelectorAll('[id]')].map(e => e.id); return ids.length - new Set(ids).size; })()";
+    assert_eq!(browser.eval(ids), 0);
+}
+
+/// Nothing is wider than the window, but for what scrolls by itself.
+#[cfg(unix)]
+pub(crate) fn assert_fits(browser: &mut Browser, width: u64) {
+    assert_eq!(browser.eval("document.documentElement.scrollWidth"), width);
+    let wide = format!(
+        "[...document.querySelectorAll('body *')].filter(e => !e.closest('.scroll, svg, .skip') && e.getBoundingClientRect().right > {width}.5).map(e => e.outerHTML.slice(0, 80))"
+    );
+    assert_eq!(browser.eval(&wide), json!([]));
+}
+
+/// How bright a colour is.
+#[cfg(unix)]
+pub(crate) fn luminance(browser: &mut Browser, colour: &str) -> f64 {
+    let of =
+        "(c => { const [r, g, b] = c.match(/[0-9.]+/g).map(Number); return 0.2126 * r + 0.7152 * g + 0.0722 * b; })";
+    browser.eval(&format!("{of}({colour})")).as_f64().unwrap()
+}

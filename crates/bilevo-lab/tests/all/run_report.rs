@@ -1,0 +1,117 @@
+//! The page about one run: complete, harmless, and good to look at in a real browser.
+
+#[cfg(unix)]
+use crate::cdp::{self, Browser};
+use crate::pages;
+use bilevo::audit::around::Surroundings;
+use bilevo::{Functions, History, RunResult, Solver, Space};
+use bilevo_lab::report::is_report;
+use bilevo_lab::run_report::RunReport;
+#[cfg(unix)]
+use serde_json::json;
+#[cfg(unix)]
+use std::io::Write;
+
+/// Drivers answer two tolls with trips; the first road has room for two thousand of them.
+fn tolls() -> Functions {
+    let tolls = Space::new().real("toll <north>", 0.0, 10.0).real("toll south", 0.0, 3.0);
+    let trips = Space::new().real("trips north", 0.0, 10.0).real("trips south", 0.0, 10.0);
+    let income = |x: &[f64], y: &[f64]| x[0] * y[0] + x[1] * y[1];
+    let drivers = |x: &[f64], y: &[f64]| (y[0] - 8.0 + x[0]).powi(2) + (y[1] - 7.0 + x[1]).powi(2);
+    Functions::new("Two tolls & <more>", tolls, trips, income, drivers)
+        .maximize_upper()
+        .lower_constraint(|_, y| y[0] - 2.0)
+        .upper_constraint(|x, _| x[0] + x[1] - 12.0)
+}
+
+/// A finished run with what lies around its answer, as a page.
+fn page(problem: &Functions, settings: &[(&str, &str)]) -> (String, RunResult, Surroundings) {
+    let solver = settings.iter().fold(Solver::new(problem).seed(1), |solver, (key, value)| solver.set(*key, *value));
+    let mut ready = solver.ready().unwrap();
+    let mut history = History::default();
+    let result = ready.go(&mut [&mut history]).unwrap();
+    let around = ready.look_around(&result, Some(3000)).unwrap();
+    let (spec, command) = (ready.run.engine().spec(), "bilevo solve tolls.toml --seed 1");
+    let html = RunReport { spec, result: &result, records: &history.records, around: &around, command }.html();
+    (html.unwrap(), result, around)
+}
+
+const QUICK: &[(&str, &str)] = &[("stop.max_evals", "1500")];
+
+#[test]
+fn the_page_tells_everything_there_is() {
+    let (html, result, around) = page(&tolls(), QUICK);
+    assert!(is_report(html.as_bytes()));
+    pages::assert_well_formed(&html);
+    for needed in
+        ["toll &#60;north&#62;", "Two tolls &#38; &#60;more&#62;", "bilevo solve tolls.toml --seed 1", "trips south"]
+    {
+        assert!(html.contains(needed), "{needed}");
+    }
+    for section in ["answer", "sure", "progress", "around", "constraints", "budget", "next", "provenance"] {
+        assert!(html.contains(&format!("<section id=\"{section}\"")), "{section}");
+    }
+    assert!(!html.contains("NaN") && !html.contains("http://") && !html.contains("<script"));
+    // Two slices of F with an answer each, and two of f.
+    assert_eq!(around.slices.len(), 4);
+    assert_eq!(html.matches("class=\"panels\"").count(), 2);
+    assert_eq!(
+        result.warnings.iter().filter(|w| !html.contains(w.split(['\n', '\'', '<']).next().unwrap())).count(),
+        0
+    );
+}
+
+#[test]
+fn a_bound_and_a_price_are_told() {
+    // Southern trips pay up to a toll of 3.5, beyond the box; the northern road is full.
+    let (html, result, around) = page(&tolls(), &[("stop.max_evals", "20000")]);
+    assert!((result.x.unwrap()[1] - 3.0).abs() < 1e-3);
+    assert!(html.contains("at its upper bound") && html.contains("widen them"));
+    assert_eq!(around.constraints.iter().map(|c| c.binds).collect::<Vec<_>>(), [Some(false), Some(true)]);
+}
+
+#[test]
+fn a_run_without_an_answer_has_a_page_too() {
+    let nothing = Functions::new("nothing", vec![(0.0, 1.0)], vec![(0.0, 1.0)], |_, _| f64::NAN, |_, _| f64::NAN);
+    let (html, result, _) = page(&nothing, QUICK);
+    assert_eq!(result.x, None);
+    pages::assert_well_formed(&html);
+    assert!(html.contains("The run found no answer.") && html.contains("should not be trusted"));
+}
+
+#[cfg(unix)]
+#[test]
+fn the_page_of_a_run_works_in_a_browser() {
+    let Some(path) = cdp::find() else {
+        let words = "NOT RUN: no Chromium on the path; set BILEVO_BROWSER to test the page of a run in a browser";
+        let _ = writeln!(std::io::stderr(), "{words}");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.html");
+    std::fs::write(&file, page(&tolls(), QUICK).0).unwrap();
+    let mut browser = Browser::start(&path);
+    browser.size(1280, 900);
+    browser.media("screen", "light");
+    browser.open(&file);
+    browser.picture("run-desktop");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+    pages::assert_labelled(&mut browser);
+    let drawn = "[...document.querySelectorAll('.median')].filter(l => l.getBoundingClientRect().width > 50).length";
+    assert!(browser.eval(drawn).as_u64().unwrap() >= 7);
+    browser.size(400, 800);
+    browser.open(&file);
+    browser.eval("document.querySelectorAll('details').forEach(d => { d.open = true; })");
+    pages::assert_fits(&mut browser, 400);
+    browser.picture("run-phone");
+    browser.size(1280, 900);
+    browser.media("screen", "dark");
+    browser.open(&file);
+    assert!(pages::luminance(&mut browser, "getComputedStyle(document.body).backgroundColor") < 60.0);
+    assert!(pages::luminance(&mut browser, "getComputedStyle(document.querySelector('svg text')).fill") > 150.0);
+    browser.picture("run-dark");
+    browser.media("print", "light");
+    browser.open(&file);
+    assert_eq!(browser.eval("getComputedStyle(document.querySelector('nav')).display"), json!("none"));
+    browser.print("run-print");
+}
