@@ -13,6 +13,7 @@ mod prove;
 mod reproduce;
 mod serve_problem;
 mod solve;
+mod watch;
 
 use crate::Exit;
 use clap::Subcommand;
@@ -29,6 +30,7 @@ pub(crate) enum Command {
     Prove(prove::Args),
     Experiment(Box<experiment::Args>),
     Reproduce(reproduce::Args),
+    Watch(watch::Args),
     ServeProblem(serve_problem::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -46,6 +48,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Prove(args) => prove::run(&args),
         Command::Experiment(args) => experiment::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
+        Command::Watch(args) => watch::run(&args),
         Command::ServeProblem(args) => serve_problem::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),

@@ -11,6 +11,7 @@ pub mod export;
 pub mod figures;
 mod folder;
 pub mod grid;
+pub mod live;
 pub mod paper;
 pub mod report;
 pub mod row;

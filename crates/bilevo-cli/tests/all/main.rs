@@ -15,3 +15,4 @@ mod prove;
 mod resume;
 #[cfg(unix)]
 mod stores;
+mod watch;

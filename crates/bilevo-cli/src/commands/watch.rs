@@ -1,0 +1,104 @@
+//! `bilevo watch`: how a run or an experiment stands while another process works on it.
+
+mod seen;
+mod serve;
+
+use super::interrupt;
+use crate::args::Duration;
+use crate::output::{self, say};
+use crate::{Exit, table};
+use bilevo_lab::live::Live;
+use seen::Watched;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// Watch a run or an experiment that is under way
+///
+/// Looks at a checkpoint or a store again and again, without touching it, and shows how it stands: in the
+/// terminal, or with --open as a page in the browser that renews itself. Ends when the run does, or with
+/// Ctrl-C.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// A checkpoint that `bilevo solve --checkpoint` writes, or the store of an experiment
+    file: PathBuf,
+    /// Show a page in the browser; only this computer can see it
+    #[arg(long)]
+    open: bool,
+    /// Time between two looks, as in 2s
+    #[arg(long, value_name = "TIME", default_value = "1s")]
+    every: Duration,
+    /// Look once
+    #[arg(long, conflicts_with = "open")]
+    once: bool,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+    let mut watched = Watched::open(&args.file)?;
+    let first = watched.look(args.every.0)?;
+    if args.once {
+        print(&first)?;
+        return Ok(Exit::Done);
+    }
+    let stop = interrupt::flag_saying("no longer watching")?;
+    if args.open {
+        return serve::serve(&mut watched, args.every.0, &stop);
+    }
+    let mut live = first;
+    let mut lines = 0;
+    loop {
+        let terminal = std::io::stdout().is_terminal();
+        if terminal && lines > 0 {
+            // Over what was written last time; our own output lets no such signs pass.
+            std::io::stdout().write_all(format!("\x1b[{lines}A\x1b[J").as_bytes())?;
+        }
+        lines = print(&live)?;
+        if live.refresh.is_none() || !wait(args.every.0, &stop) {
+            return Ok(Exit::Done);
+        }
+        live = watched.look(args.every.0)?;
+    }
+}
+
+/// Waits; whether to go on.
+fn wait(every: std::time::Duration, stop: &AtomicBool) -> bool {
+    let until = Instant::now() + every;
+    while !stop.load(Ordering::Relaxed) {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return true;
+        }
+        std::thread::sleep(left.min(std::time::Duration::from_millis(50)));
+    }
+    false
+}
+
+/// The lines written.
+fn print(live: &Live) -> anyhow::Result<usize> {
+    let mut out = output::stdout();
+    table::heading(&mut out, format_args!("{}", output::plain(&live.title)))?;
+    table::line(&mut out, "now", &live.lead)?;
+    for (name, value) in &live.facts {
+        table::line(&mut out, name, output::plain(value))?;
+    }
+    let mut lines = 2 + live.facts.len();
+    if let Some(cells) = &live.table {
+        let titles = cells.columns.iter().map(|column| column.title.clone()).collect();
+        let rows = cells.rows.iter().map(|row| row.iter().map(|cell| output::plain(&cell.text)).collect());
+        let all: Vec<Vec<String>> = std::iter::once(titles).chain(rows).collect();
+        table::columns(&mut out, &all)?;
+        lines += all.len();
+    }
+    out.flush()?;
+    Ok(lines)
+}
+
+/// Says where the page is, and asks the system to show it.
+fn announce(address: &str) {
+    say(format_args!("watching at {address} (Ctrl-C ends it)"));
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let mut command = std::process::Command::new(if cfg!(windows) { "explorer" } else { opener });
+    // Without a browser the address still is there to be copied.
+    let _ = command.arg(address).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn();
+}

@@ -1,0 +1,120 @@
+//! What is to be seen of a checkpoint or a store.
+
+use crate::output::{counted, grouped, point, short};
+use bilevo::checkpoint::{self, Checkpoint};
+use bilevo::{Names, RunId};
+use bilevo_lab::live::Live;
+use bilevo_lab::stats::successes;
+use bilevo_lab::store::{Filter, Store};
+use bilevo_lab::tables::{Cell, Table};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Points of the curve, at most; older ones are thinned out.
+const POINTS: usize = 500;
+
+/// A file that is looked at again and again.
+pub(super) struct Watched {
+    path: PathBuf,
+    what: What,
+    /// Evaluations and the best F at each look that found them changed.
+    curve: Vec<(f64, f64)>,
+    /// Evaluations when it was looked at first.
+    first: Option<u64>,
+}
+
+enum What {
+    Run,
+    Experiment,
+}
+
+impl Watched {
+    /// A checkpoint, or else a store.
+    pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
+        let what = match checkpoint::header(path) {
+            Ok(_) => What::Run,
+            Err(not_a_run) => match Store::read(path) {
+                Ok(_) => What::Experiment,
+                // What a file is not is told in the words of what people watch most.
+                Err(_) => return Err(not_a_run.into()),
+            },
+        };
+        Ok(Watched { path: path.to_path_buf(), what, curve: Vec::new(), first: None })
+    }
+
+    /// How it stands.
+    pub(super) fn look(&mut self, every: Duration) -> anyhow::Result<Live> {
+        let mut live = match self.what {
+            What::Run => self.run(checkpoint::load(&self.path)?),
+            What::Experiment => experiment(&Store::read(&self.path)?)?,
+        };
+        live.refresh = live.refresh.map(|_| every.as_secs().max(1));
+        Ok(live)
+    }
+
+    fn run(&mut self, saved: Checkpoint) -> Live {
+        let summary = saved.engine.summary();
+        let (RunId { problem, method, seed, .. }, total) = (&saved.header.id, summary.evaluations.total());
+        let first = *self.first.get_or_insert(total);
+        let names = Names::of(saved.engine.spec());
+        let mut facts = vec![
+            (
+                "evaluations",
+                format!("{} upper + {} lower", grouped(summary.evaluations.upper), grouped(summary.evaluations.lower)),
+            ),
+            ("time", format!("{:.0} s", saved.times.seconds)),
+        ];
+        if let Some(solution) = &summary.solution {
+            facts.push(("F", short(solution.upper_value)));
+            facts.push(("f", short(solution.lower_value)));
+            facts.push(("x", point(names.as_ref().map(|names| &names.x[..]), &solution.x)));
+            facts.push(("violation", short(solution.upper_violation.max(solution.lower_violation))));
+            if self.curve.last().is_none_or(|last| last.0 < total as f64) {
+                self.curve.push((total as f64, solution.upper_value));
+                if self.curve.len() > POINTS {
+                    let mut keep = false;
+                    self.curve.retain(|_| std::mem::replace(&mut keep, !keep));
+                }
+            }
+        }
+        facts.extend(summary.verification.map(|verification| ("answer", verification.to_string())));
+        let lead = match (saved.header.finished, summary.stop) {
+            (true, Some(reason)) => format!("ended: {reason}"),
+            (true, None) => "ended".into(),
+            (false, _) if total > first => {
+                format!("under way; {} more evaluations since you look", grouped(total - first))
+            }
+            (false, _) => "saved; nothing new since you look".into(),
+        };
+        Live {
+            title: format!("{problem} · {method} · seed {seed}"),
+            lead,
+            facts,
+            table: None,
+            curve: self.curve.clone(),
+            refresh: (!saved.header.finished).then_some(1),
+        }
+    }
+}
+
+/// The runs of a store by problem and method. Nobody knows how many are still to come.
+fn experiment(store: &Store) -> anyhow::Result<Live> {
+    let rows = store.rows(&Filter::all())?;
+    let mut cells: BTreeMap<(&str, &str), Vec<_>> = BTreeMap::new();
+    for row in &rows {
+        cells.entry((&row.id().problem, &row.id().method)).or_default().push(row);
+    }
+    let mut table = Table::new("Runs so far", 2, &["problem", "method", "runs", "solved", "mean evaluations"]);
+    for ((problem, method), rows) in cells {
+        let mean = rows.iter().map(|row| row.total_evals() as f64).sum::<f64>() / rows.len() as f64;
+        let counts = successes(rows);
+        let solved = if counts.judged > 0 { counts.solved.to_string() } else { "–".into() };
+        let texts = [problem.to_string(), method.to_string(), counts.runs.to_string(), solved, grouped(mean as u64)];
+        table.rows.push(texts.map(Cell::new).into());
+    }
+    let failed = store.failures()?.len() as u64;
+    let lead = format!("{} done, {} failed", counted(rows.len() as u64, "run"), grouped(failed));
+    let title = store.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(Live { title, lead, table: Some(table), refresh: Some(1), ..Live::default() })
+}

@@ -1,0 +1,82 @@
+//! The page of something that is under way: how a run or an experiment stands, renewed by itself.
+
+use crate::figures::Scene;
+use crate::figures::axis::{Axis, Label, Spread};
+use crate::figures::frame::Frame;
+use crate::figures::scene::{Anchor, Ink};
+use crate::report::ReportError;
+use crate::report::page::{TablePart, inline};
+use crate::tables::Table;
+use askama::Template;
+use bilevo::printable::short;
+
+/// How something stands.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Live {
+    /// What it is.
+    pub title: String,
+    /// How it stands, in a sentence.
+    pub lead: String,
+    /// The same in figures.
+    pub facts: Vec<(&'static str, String)>,
+    /// What an experiment has done so far.
+    pub table: Option<Table>,
+    /// Evaluations and the best F at the moments it was looked at.
+    pub curve: Vec<(f64, f64)>,
+    /// Seconds after which the page is to be renewed; none once there is nothing to wait for.
+    pub refresh: Option<u64>,
+}
+
+#[derive(Template)]
+#[template(path = "live.html")]
+struct Page<'a> {
+    live: &'a Live,
+    table: Option<String>,
+    figure: Option<String>,
+    style: &'static str,
+}
+
+impl Live {
+    /// The page.
+    ///
+    /// # Errors
+    /// It cannot be put together.
+    pub fn html(&self) -> Result<String, ReportError> {
+        let table = self.table.as_ref().map(|table| TablePart { table }.render()).transpose()?;
+        let figure = self.figure().map(|scene| inline(&scene, "curve"));
+        Ok(Page { live: self, table, figure, style: include_str!("report/report.css") }.render()?)
+    }
+
+    /// The best F over the evaluations; none before there are two points of it.
+    fn figure(&self) -> Option<Scene> {
+        let [.., last] = &self.curve[..] else { return None };
+        if self.curve.len() < 2 {
+            return None;
+        }
+        let words = format!("The best F was {} when the page was made.", short(last.1));
+        let mut scene = Scene::new(760.0, 300.0, "The best F so far", words);
+        let x = Axis::around(self.curve.iter().map(|p| p.0), Spread::Linear, Label::Count);
+        let y = Axis::around(self.curve.iter().map(|p| p.1), Spread::Linear, Label::Value);
+        let frame = Frame { left: 66.0, top: 34.0, width: 680.0, height: 222.0, x, y };
+        scene.text((frame.left, 20.0), 14.0, Anchor::Start, Ink::Text, "The best F so far");
+        frame.draw(&mut scene);
+        frame.name(&mut scene, "evaluations of both levels", "F");
+        scene.line(self.curve.iter().map(|p| frame.at(p.0, p.1)).collect(), Ink::Series(0), 2.0, "median");
+        Some(scene)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_renews_itself_until_there_is_nothing_to_wait_for() {
+        let live = Live { title: "a <run>".into(), refresh: Some(2), ..Live::default() };
+        let html = live.html().unwrap_or_default();
+        assert!(html.contains("a &#60;run&#62;") && html.contains("http-equiv=\"refresh\" content=\"2\""));
+        let ended = Live { refresh: None, curve: vec![(1.0, 3.0), (9.0, 2.5)], ..live };
+        let html = ended.html().unwrap_or_default();
+        assert!(!html.contains("http-equiv") && html.contains("The best F was 2.5"));
+    }
+}
