@@ -119,14 +119,18 @@ pub(super) fn searches(report: &RunReport<'_>) -> Option<Scene> {
     Some(scene)
 }
 
-/// What a slice shows of a point.
-type Shown<'a> = &'a dyn Fn(&SlicePoint) -> Option<f64>;
+/// A curve over the points of a slice, with its name.
+type Curve = (String, Vec<Option<f64>>);
+
+fn curve(name: impl Into<String>, slice: &Slice, shown: impl Fn(&SlicePoint) -> Option<f64>) -> Curve {
+    (name.into(), slice.points.iter().map(shown).collect())
+}
 
 /// A panel of a slice: curves over one variable, the answer marked.
-fn panel(report: &RunReport<'_>, slice: &Slice, title: &str, curves: &[(String, Shown<'_>)]) -> Scene {
+fn panel(report: &RunReport<'_>, slice: &Slice, title: &str, curves: &[Curve]) -> Scene {
     let name = report.name(slice.level, slice.index);
     let here = report.point(slice.level)[slice.index];
-    let values = || slice.points.iter().flat_map(|p| curves.iter().filter_map(move |(_, shown)| shown(p)));
+    let values = || curves.iter().flat_map(|(_, values)| values.iter().flatten().copied());
     let (low, high) = values().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
     let words =
         format!("Between {} and {} as {name} moves; it is {} in the answer.", short(low), short(high), short(here));
@@ -137,23 +141,17 @@ fn panel(report: &RunReport<'_>, slice: &Slice, title: &str, curves: &[(String, 
     frame.draw(&mut scene);
     frame.name(&mut scene, &name, "");
     let at = frame.at(here, 0.0).0;
-    scene.items.push(Item::Line {
-        points: vec![(at, frame.top), (at, frame.bottom())],
-        ink: Ink::Muted,
-        width: 1.0,
-        dashed: true,
-        class: "cross",
-    });
-    for (k, (label, shown)) in curves.iter().enumerate() {
-        let seen = || slice.points.iter().filter_map(|p| Some((p, frame.at(p.at, shown(p)?))));
-        scene.line(seen().map(|(_, at)| at).collect(), Ink::Series(k), 2.0, "median");
-        for (point, at) in seen() {
-            let ink = if point.feasible { Ink::Series(k) } else { Ink::Muted };
-            scene.items.push(Item::Dot { at, radius: if point.feasible { 2.2 } else { 1.6 }, ink });
+    let points = vec![(at, frame.top), (at, frame.bottom())];
+    scene.items.push(Item::Line { points, ink: Ink::Muted, width: 1.0, dashed: true, class: "cross" });
+    for (k, (label, values)) in curves.iter().enumerate() {
+        let seen: Vec<(&SlicePoint, (f64, f64))> =
+            slice.points.iter().zip(values).filter_map(|(p, value)| Some((p, frame.at(p.at, (*value)?)))).collect();
+        scene.line(seen.iter().map(|(_, at)| *at).collect(), Ink::Series(k), 2.0, "median");
+        for &(point, at) in &seen {
+            let (radius, ink) = if point.feasible { (2.2, Ink::Series(k)) } else { (1.6, Ink::Muted) };
+            scene.items.push(Item::Dot { at, radius, ink });
         }
-        if curves.len() > 1
-            && let Some((_, at)) = seen().last()
-        {
+        if let (2.., Some((_, at))) = (curves.len(), seen.last()) {
             scene.text((at.0 - 4.0, at.1 - 6.0), 11.0, Anchor::End, Ink::Series(k), label.clone());
         }
     }
@@ -162,24 +160,20 @@ fn panel(report: &RunReport<'_>, slice: &Slice, title: &str, curves: &[(String, 
 
 /// F and the follower's answer along each variable of the leader, and f along each of the follower.
 pub(super) fn slices(report: &RunReport<'_>) -> [Vec<Scene>; 2] {
-    let letter = |level: Level, index: usize| report.name(level, index);
     let mut upper = Vec::new();
     for slice in report.slices(Level::Upper).filter(|slice| slice.points.len() > 1) {
-        let name = letter(Level::Upper, slice.index);
-        let value: Shown<'_> = &|p| p.upper_value;
-        upper.push(panel(report, slice, &format!("F along {name}"), &[("F".into(), value)]));
+        let name = report.name(Level::Upper, slice.index);
+        upper.push(panel(report, slice, &format!("F along {name}"), &[curve("F", slice, |p| p.upper_value)]));
         let count = slice.points[0].y.len().min(RESPONSES);
-        let answers: Vec<Box<dyn Fn(&SlicePoint) -> Option<f64>>> =
-            (0..count).map(|j| Box::new(move |p: &SlicePoint| p.y.get(j).copied()) as Box<_>).collect();
-        let curves: Vec<(String, Shown<'_>)> =
-            answers.iter().enumerate().map(|(j, shown)| (letter(Level::Lower, j), &**shown)).collect();
-        if !curves.is_empty() {
-            upper.push(panel(report, slice, &format!("The follower's answer to {name}"), &curves));
+        let answer = |j: usize| curve(report.name(Level::Lower, j), slice, move |p| p.y.get(j).copied());
+        let answers: Vec<Curve> = (0..count).map(answer).collect();
+        if !answers.is_empty() {
+            upper.push(panel(report, slice, &format!("The follower's answer to {name}"), &answers));
         }
     }
     let lower = report.slices(Level::Lower).filter(|slice| slice.points.len() > 1).map(|slice| {
-        let value: Shown<'_> = &|p| p.lower_value;
-        panel(report, slice, &format!("f along {}", letter(Level::Lower, slice.index)), &[("f".into(), value)])
+        let title = format!("f along {}", report.name(Level::Lower, slice.index));
+        panel(report, slice, &title, &[curve("f", slice, |p| p.lower_value)])
     });
     [upper, lower.collect()]
 }

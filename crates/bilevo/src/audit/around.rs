@@ -214,7 +214,7 @@ impl Look<'_> {
         let mut follower = self.follower(x);
         let u = follower.scaled(near);
         let search = |follower: &mut Follower<'_>| -> Result<(), Ended> {
-            let Some(point) = follower.lower(&[u.clone()])?.pop().flatten() else { return Ok(()) };
+            let Some(point) = follower.lower(std::slice::from_ref(&u))?.pop().flatten() else { return Ok(()) };
             if space.has_whole() {
                 return whole::climb(follower, &space);
             }

@@ -73,8 +73,7 @@ impl Watched {
             if self.curve.last().is_none_or(|last| last.0 < total as f64) {
                 self.curve.push((total as f64, solution.upper_value));
                 if self.curve.len() > POINTS {
-                    let mut keep = false;
-                    self.curve.retain(|_| std::mem::replace(&mut keep, !keep));
+                    self.curve = self.curve.iter().copied().skip(1).step_by(2).collect();
                 }
             }
         }
