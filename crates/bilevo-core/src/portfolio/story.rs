@@ -13,6 +13,7 @@ impl Kind {
             Kind::NearEnds => "descent near the box's lower ends",
             Kind::Population => "population",
             Kind::Finish => "finishing descent",
+            Kind::Second => "descent from the next-best decision",
             Kind::Sample => "sample of the box",
             Kind::LeanHere | Kind::LeanAway | Kind::LeanOn => "tie search",
             Kind::Exact => "exact tie",
