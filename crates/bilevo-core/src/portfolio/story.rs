@@ -14,6 +14,7 @@ impl Kind {
             Kind::Population => "population",
             Kind::Finish => "finishing descent",
             Kind::Second => "descent from the next-best decision",
+            Kind::Feasible => "descent into the follower's constraints",
             Kind::Sample => "sample of the box",
             Kind::LeanHere | Kind::LeanAway | Kind::LeanOn => "tie search",
             Kind::Exact => "exact tie",
