@@ -225,7 +225,10 @@ fn another_round(history: &History, config: &PortfolioConfig, restart: &[&Entry]
     let last = restart.last().filter(|e| matches!(e.kind, Kind::Exact | Kind::Border))?;
     let verdict = last.verdict.as_ref()?;
     let hoped = verdict.hoped.as_ref().filter(|h| history.promises(h))?;
-    if restart.iter().filter(|e| e.kind == last.kind).count() >= ROUNDS || !may_cost(history, config, last.kind) {
+    // Where a rival only moved a little, the rounds are about to converge.
+    let converges = last.rivals.iter().any(|rival| distance(rival, &verdict.claim.y) <= DIFFERENT);
+    let rounds = restart.iter().filter(|e| e.kind == last.kind).count();
+    if rounds >= ROUNDS || !converges && !may_cost(history, config, last.kind) {
         return None;
     }
     let rivals = with_rival(last.rivals.clone(), &verdict.claim.y);

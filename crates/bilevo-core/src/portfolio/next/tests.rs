@@ -141,6 +141,15 @@ fn rounds_along_a_border_end_and_so_does_what_they_may_cost() {
 }
 
 #[test]
+fn rounds_that_converge_go_on_whatever_they_cost() {
+    let entries = vec![verified(1, Kind::Descent, 0.5), corrected(2, Kind::Descent, 0.2, 0.8)];
+    let dear =
+        |rival: f64| Entry { rivals: vec![vec![rival]], spent: 1_000_000, ..corrected(2, Kind::Border, 0.3, 0.9) };
+    assert!(matches!(after([&entries[..], &[dear(0.88)]].concat()), Next::Border(..)));
+    assert!(!matches!(after([&entries[..], &[dear(0.1)]].concat()), Next::Border(..)));
+}
+
+#[test]
 fn after_a_correction_the_next_best_decisions_are_looked_at() {
     let mut first = corrected(1, Kind::Descent, 0.2, 0.8);
     first.seconds = vec![claim(0.6, 0.5), claim(0.5, 0.5), claim(0.9, 0.5)];
