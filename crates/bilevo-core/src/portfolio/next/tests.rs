@@ -142,7 +142,7 @@ fn rounds_along_a_border_end_and_so_does_what_they_may_cost() {
 
 #[test]
 fn rounds_that_converge_go_on_whatever_they_cost() {
-    let entries = vec![verified(1, Kind::Descent, 0.5), corrected(2, Kind::Descent, 0.2, 0.8)];
+    let entries = [verified(1, Kind::Descent, 0.5), corrected(2, Kind::Descent, 0.2, 0.8)];
     let dear =
         |rival: f64| Entry { rivals: vec![vec![rival]], spent: 1_000_000, ..corrected(2, Kind::Border, 0.3, 0.9) };
     assert!(matches!(after([&entries[..], &[dear(0.88)]].concat()), Next::Border(..)));
