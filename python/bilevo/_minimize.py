@@ -18,6 +18,7 @@ from ._errors import BilevoWarning, ProblemError
 from ._problem import BestKnown, BilevelProblem, FollowerSolver, FunctionProblem, Maximize, Names
 from ._progress import progress as make_progress
 from ._result import Failure, Generation, Result
+from ._starts import Starts, read_starts
 from ._settings import Budget, Seed, known_method, read_count, read_seconds, read_seed, read_settings
 from ._workers import Pool, Workers, counter, is_number, processes
 from .problems import AnyProblem, NamedProblem, find
@@ -40,6 +41,8 @@ def minimize(
     method: str = "auto",
     budget: Budget = None,
     seed: Seed = None,
+    x0: Starts | None = None,
+    y0: Starts | None = None,
     workers: Workers = None,
     vectorized: bool = False,
     callback: Callback | None = None,
@@ -93,6 +96,10 @@ def minimize(
         levels together, kept to within one batch.
     seed:
         A whole number or a numpy Generator. By default it is drawn; the result keeps it.
+    x0, y0:
+        Where to begin: a decision of the leader, and the follower's answer to it if one is known. With
+        ``follower=`` several decisions may be given as rows; all of them are tried first. Other methods take
+        one. A run that goes on from a checkpoint has begun already.
     workers:
         A number of processes (-1: one per processor), any ``concurrent.futures`` executor, a
         Dask client, or a map-like callable. The result does not depend on it. Your functions then
@@ -176,7 +183,8 @@ def minimize(
     wanted = read_settings(settings, budget, effort)
     if position in ("optimistic", "pessimistic"):
         wanted.append(("position.kind", position))
-    run = _open(problem, method, seed, wanted, checkpoint)
+    starts = read_starts(x0, y0, problem.n_upper, problem.n_lower)
+    run = _open(problem, method, seed, wanted, checkpoint, starts)
     with ExitStack() as stack:
         watch = _Watch(run, callback, progress)
         stack.callback(watch.close)
@@ -231,13 +239,16 @@ def _open(
     seed: Seed,
     settings: list[tuple[str, str]],
     checkpoint: str | os.PathLike[str] | None,
+    starts: list[tuple[list[float], list[float] | None]],
 ) -> _native.Run:
     """A new run, or the one in the checkpoint."""
     arguments = (problem._spec_json(), *problem._source(), known_method(method))
     if checkpoint is not None and os.path.exists(checkpoint):
         wanted = None if seed is None else read_seed(seed)
         return _native.Run.resume(os.fspath(checkpoint), *arguments, wanted, settings)
-    return _native.Run(*arguments, read_seed(seed), settings)
+    run = _native.Run(*arguments, read_seed(seed), settings)
+    run.start_at(starts)
+    return run
 
 
 def _evaluator(

@@ -90,3 +90,32 @@ def test_a_worker_killed_in_the_middle_changes_nothing(client: Any, cluster: Clu
     assert killed and same(solve_toll(budget=60), result)
     assert len(client.scheduler_info()["workers"]) == 1
     cluster.workers[0] = cluster.add_worker()
+
+
+def slow_follower(x: Any) -> bilevo.Answer:
+    time.sleep(0.0003)
+    return bilevo.Answer(y=[8 - x[0], 6 - 0.5 * x[1]], f=float(x[0]), info={"cost": 2.5})
+
+
+def income_of(x: Any, answer: bilevo.Answer) -> float:
+    return float(x[0] * answer.y[0] + x[1] * answer.y[1] - answer.info["cost"])
+
+
+@pytest.mark.filterwarnings("ignore::bilevo.BilevoWarning")
+def test_a_followers_own_solver_on_a_cluster_whose_worker_is_killed(client: Any, cluster: Cluster) -> None:
+    killed = []
+
+    def kill_one(result: bilevo.Result) -> None:
+        if result.nit == 2 and not killed:
+            cluster.workers[0].kill()
+            killed.append(cluster.workers[0].wait())
+
+    def solve(**options: Any) -> bilevo.Result:
+        return bilevo.minimize(
+            income_of, follower=slow_follower, bounds_upper=[(0, 8), (0, 12)], maximize="upper",
+            method="bl-cma-es", seed=3, budget=60, **options,
+        )
+
+    alone, together = solve(), solve(workers=client, callback=kill_one)
+    assert killed and same(alone, together)
+    cluster.workers[0] = cluster.add_worker()

@@ -184,3 +184,63 @@ def test_the_applications_agree_with_their_references(name: str) -> None:
     script = f"import warnings; warnings.simplefilter('ignore'); import {name} as m; {code}"
     environment = os.environ | {"PYTHONPATH": str(folder)}
     subprocess.run([sys.executable, "-c", script], check=True, env=environment)
+
+
+def test_decisions_to_begin_with_are_asked_about_first() -> None:
+    asked: list[Any] = []
+
+    def watched(x: Any) -> bilevo.Answer:
+        asked.append(list(x))
+        return trips(x)
+
+    result = bilevo.minimize(
+        income, follower=watched, bounds_upper=BOUNDS, maximize="upper", seed=3, x0=[[4, 6], [1, 1]], budget={"total": 20}
+    )
+    assert asked[:2] == [[4.0, 6.0], [1.0, 1.0]]
+    assert result.fun == 31.5 and result.x.tolist() == [4.0, 6.0]
+    # other methods begin at one of them, and say so
+    result = solve(method="bl-cma-es", x0=[[4, 6], [1, 1]], budget=20)
+    assert "begins at one place" in (result.notice or "")
+
+
+def test_where_to_begin_must_make_sense() -> None:
+    def refused(**given: Any) -> str:
+        with pytest.raises(bilevo.ProblemError) as error:
+            solve(**given)
+        return str(error.value)
+
+    assert "x0 has the shape (3,)" in refused(x0=[1, 2, 3])
+    assert "x0 is 'here'" in refused(x0="here")
+    assert "start 2 has x2 = 13.0" in refused(x0=[[1, 1], [1, 13]]).replace("13,", "13.0,")
+    assert "leave out y0" in refused(x0=[1, 1], y0=[1])
+    assert "y0 needs x0" in refused(y0=[1])
+
+
+@pytest.mark.parametrize("method", ["auto", "bl-cma-es"])
+def test_a_searched_follower_begins_where_it_is_told(method: str) -> None:
+    def run(**given: Any) -> bilevo.Result:
+        return bilevo.minimize(
+            lambda x, y: float((x[0] - 3) ** 2 + y[0]), lambda x, y: float((y[0] - x[0]) ** 2), [(0, 10)], [(0, 10)],
+            method=method, seed=1, budget={"total": 40}, **given,
+        )
+
+    near = run(x0=[2.5], y0=[2.5])
+    assert near.fun == pytest.approx(2.75, abs=0.05)
+    assert timeless(near) != timeless(run())
+    with pytest.raises(bilevo.ProblemError, match="start 1 has y1 = 11"):
+        run(x0=[2.5], y0=[11])
+
+
+@pytest.mark.filterwarnings("default::bilevo.BilevoWarning")
+def test_a_solver_that_contradicts_itself_is_told_for_whole_numbers_too() -> None:
+    calls = []
+
+    def drifting(x: Any) -> Any:
+        calls.append(x)
+        return [x[0] + 0.01 * len(calls)]
+
+    with pytest.warns(bilevo.BilevoWarning, match="asked twice"):
+        bilevo.minimize(
+            lambda x, y: float((x[0] - 40) ** 2 + y[0]), follower=drifting, bounds_upper=[(0, 100)], integer_upper=True,
+            seed=1, budget=30,
+        )

@@ -192,7 +192,8 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
 
 /// A point by the names of its variables, as in `toll = 4, fee = 2.5`, or as a vector if they have none.
 pub(crate) fn point(names: Option<&[String]>, values: &[f64]) -> String {
-    let Some(names) = names else { return vector(values) };
+    // Answers of a follower's own solver have any length, and no names.
+    let Some(names) = names.filter(|names| names.len() == values.len()) else { return vector(values) };
     let texts: Vec<String> =
         names.iter().zip(values).map(|(name, value)| format!("{} = {}", plain(name), short(*value))).collect();
     texts.join(", ")

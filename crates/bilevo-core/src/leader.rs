@@ -9,6 +9,11 @@
 //! before it counts: a model may be blind for a step of the function. The run ends when enough descents
 //! agree on the best value.
 //!
+//! Where the function jumps, descents end at the nearest step and may agree on it. A jump shows: close to
+//! where a descent ended the values differ by more than any slope explains, or are the same over some
+//! distance. From then on populations over the whole box are the restarts, each ends at the edge of its
+//! step by a pattern (`population.rs`, `pattern.rs`), and only they count as agreeing.
+//!
 //! Nothing but the answers is asked of the solver: it may fail in part of the box, and jump.
 //!
 //! Randomness: `Purpose::Start` for the first decisions, `Purpose::Sample` for each new start.
@@ -16,6 +21,9 @@
 //! start by value and distance (Regis and Shoemaker, 2007).
 
 mod descent;
+mod pattern;
+mod population;
+mod search;
 mod starts;
 
 use crate::batch::{Answers, Batch};
@@ -32,48 +40,66 @@ use crate::problem::{Level, Outcome};
 use crate::record::{StopReason, Verification};
 use crate::rng::Purpose;
 use crate::space::Space;
-use descent::Descent;
+use search::{Search, Surroundings};
 use serde::{Deserialize, Serialize};
 
 /// First lengths of the kernel, in units of the box.
 const LENGTH: f64 = 0.3;
-/// Values closer than this part of the spread of all values are the same.
-const SAME: f64 = 1e-6;
+/// Decisions before the first descent, for each variable and in addition, and at least and most.
+const FIRST: [usize; 4] = [2, 1, 4, 25];
+/// Values closer than this part of the spread of all values are the same; at edges and kinks, which are found
+/// less exactly, the second.
+const SAME: (f64, f64) = (1e-6, 1e-4);
 /// Descents without a better value after which a run ends though too few agree, times its patience.
 const FRUITLESS: usize = 8;
+/// A function jumps if values this close (in units of the box) differ by more than this many times their
+/// distance, and by this much, in units of their spread.
+const JUMP: (f64, f64, f64) = (0.01, 20.0, 0.01);
+/// It has plateaus if this many points this far away have the very same values.
+const PLATEAU: (usize, f64) = (2, 1e-3);
 
 /// The state of the search.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Leader {
     space: Space,
-    /// Descents that must agree; none: until the budget is spent.
-    agreement: Option<usize>,
+    /// Descents that must agree, and populations where the function jumps; none: until the budget is spent.
+    agreement: Option<(usize, usize)>,
     /// Everything that was evaluated, in unit coordinates, with Φ and G, and how it is judged.
     knowledge: Knowledge,
     /// Decisions that failed.
     failed: Vec<Vec<f64>>,
+    /// Decisions that are to be asked about first, before others spread over the box.
+    starts: Vec<Vec<f64>>,
     /// Points that are asked about now or next, in unit coordinates.
     asked: Vec<Vec<f64>>,
     /// The same with the solver's answers.
     answered: Vec<Solved>,
-    /// The descent under way; none while the first decisions are evaluated.
-    descent: Option<Descent>,
-    /// Where descents ended.
+    /// The search under way; none while the first decisions are evaluated.
+    search: Option<Search>,
+    /// Where searches ended.
     ends: Vec<End>,
-    /// Descents since the best value got better.
+    /// Searches since the best value got better.
     fruitless: usize,
+    /// Whether the function was seen to jump.
+    jumps: bool,
     stop: Option<StopReason>,
 }
 
-/// Where descents ended.
+/// A decision in unit coordinates, with Φ and G there (none if it failed) and what they are worth.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct End {
-    point: Vec<f64>,
-    /// Φ and G there.
+struct Point {
+    at: Vec<f64>,
     row: Vec<f64>,
     outcome: Outcome,
-    /// How many came there.
+}
+
+/// Where searches ended.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct End {
+    point: Point,
+    /// How many came there, and how many of them were populations.
     count: usize,
+    wide: usize,
 }
 
 /// A generation in words.
@@ -98,18 +124,20 @@ impl Leader {
         Leader {
             space: spec.upper.space.clone(),
             agreement: match config.jq.effort {
-                Effort::Quick => Some(1),
-                Effort::Normal => Some(3),
-                Effort::Thorough => Some(5),
+                Effort::Quick => Some((1, 0)),
+                Effort::Normal => Some((3, 2)),
+                Effort::Thorough => Some((5, 3)),
                 Effort::Budget => None,
             },
             knowledge: Knowledge { data, merit },
             failed: Vec::new(),
+            starts: Vec::new(),
             asked: Vec::new(),
             answered: Vec::new(),
-            descent: None,
+            search: None,
             ends: Vec::new(),
             fruitless: 0,
+            jumps: false,
             stop: None,
         }
     }
@@ -118,58 +146,63 @@ impl Leader {
         &self.knowledge.data.archive
     }
 
-    /// Plans what to ask next: points of the descent under way, or of a new one.
+    /// Plans what to ask next: points of the search under way, or of a new one.
     fn plan(&mut self, run: &RunView<'_>) {
         if self.archive().len() == 0 {
             let round = self.failed.len() as u64;
-            self.asked = starts::spread(&self.space, &mut run.stream(Purpose::Start, round));
+            self.asked = std::mem::take(&mut self.starts);
+            for point in starts::spread(&self.space, self.first(), &mut run.stream(Purpose::Start, round)) {
+                if !self.asked.contains(&point) {
+                    self.asked.push(point);
+                }
+            }
         }
         while self.asked.is_empty() && self.stop.is_none() {
-            match self.descent.as_ref().map(Descent::over) {
-                Some(None) => self.go_on(),
-                Some(Some(end)) => self.finish(end, run),
+            match self.search.take() {
+                Some(search) if search.over().is_some() => self.finish(&search),
+                Some(search) => self.go_on(search, run),
                 None => self.start(run),
             }
         }
     }
 
-    /// Asks for the next points of the descent under way.
-    fn go_on(&mut self) {
-        let Some(mut descent) = self.descent.take() else { return };
-        let mut wanted = descent.next(&mut self.knowledge, &self.ends);
-        wanted.iter_mut().for_each(|point| self.space.snap(point));
+    /// Asks for the next points of the search under way.
+    fn go_on(&mut self, mut search: Search, run: &RunView<'_>) {
+        let point = |at: &[f64], row: &[f64]| judged(run, at, row);
+        let Leader { knowledge, ends, space, .. } = self;
+        let with = Surroundings { knowledge, ends, space, point: &point };
+        let mut wanted = search.next(with, &mut run.stream(Purpose::Sample, 1));
         let some = !wanted.is_empty();
         wanted.retain(|point| !self.is_known(point));
         // Whole numbers and bounds may move a point onto a known one, which says nothing new.
         if some && wanted.is_empty() {
-            descent.refuse();
+            search.refuse();
         }
         self.asked = wanted;
-        self.descent = Some(descent);
+        self.search = Some(search);
     }
 
-    /// Starts a descent from the best decision known, or later from elsewhere.
+    /// Starts a descent from the best decision known, and later from elsewhere; where the function jumps,
+    /// a population.
     fn start(&mut self, run: &RunView<'_>) {
         let archive = self.archive();
         let of = |index: usize| self.outcome(run, archive.row(index));
         let best = (0..archive.len()).min_by(|&i, &j| order::compare(&of(i), &of(j)));
-        let looks = self.agreement != Some(1);
-        match best.filter(|_| self.ends.is_empty() && self.fruitless == 0) {
-            Some(best) => {
-                let (point, row) = (archive.point(best).to_vec(), archive.row(best).to_vec());
-                self.descent = Some(Descent::new(point, row, looks));
-            }
-            None => {
-                let sound = (0..archive.len()).map(|i| (archive.point(i), Some(archive.row(i)[0])));
-                let known: Vec<_> = sound.chain(self.failed.iter().map(|point| (point.as_slice(), None))).collect();
-                let turn = self.ends.iter().map(|end| end.count).sum();
-                match starts::elsewhere(&self.space, &known, turn, &mut run.stream(Purpose::Sample, 0)) {
-                    Some(start) => {
-                        self.asked = vec![start.clone()];
-                        self.descent = Some(Descent::new(start, Vec::new(), looks));
-                    }
-                    None => self.stop = Some(StopReason::Flat),
+        let looks = self.agreement.is_none_or(|(descents, _)| descents > 1);
+        if let Some(best) = best.filter(|_| self.ends.is_empty() && self.fruitless == 0) {
+            self.search = Some(Search::descent(archive.point(best).to_vec(), archive.row(best).to_vec(), looks));
+        } else if self.jumps {
+            self.search = Some(Search::population());
+        } else {
+            let sound = (0..archive.len()).map(|i| (archive.point(i), Some(archive.row(i)[0])));
+            let known: Vec<_> = sound.chain(self.failed.iter().map(|point| (point.as_slice(), None))).collect();
+            let turn = self.ends.iter().map(|end| end.count).sum();
+            match starts::elsewhere(&self.space, &known, turn, &mut run.stream(Purpose::Sample, 0)) {
+                Some(start) => {
+                    self.asked = vec![start.clone()];
+                    self.search = Some(Search::descent(start, Vec::new(), looks));
                 }
+                None => self.stop = Some(StopReason::Flat),
             }
         }
     }
@@ -179,53 +212,81 @@ impl Leader {
     }
 
     fn outcome(&self, run: &RunView<'_>, row: &[f64]) -> Outcome {
-        Outcome { value: row[0], violation: run.spec.violation(Level::Upper, &row[1..]) }
+        judged(run, &[], row).outcome
     }
 
-    /// Counts where a descent ended, an earlier end if one is given, and decides whether that is enough.
-    fn finish(&mut self, at: Option<usize>, run: &RunView<'_>) {
-        let Some(descent) = self.descent.take() else { return };
-        let spread = self.spread();
-        let best = |ends: &[End]| ends.iter().map(|end| end.outcome).min_by(order::compare);
+    /// Counts where a search ended, and decides whether that is enough.
+    fn finish(&mut self, search: &Search) {
+        let best = |ends: &[End]| ends.iter().map(|end| end.point.outcome).min_by(order::compare);
         let before = best(&self.ends);
-        let (point, row) = descent.best();
-        if !row.is_empty() {
-            let outcome = self.outcome(run, row);
-            let same = |end: &End| {
-                end.outcome.is_feasible() == outcome.is_feasible()
-                    && (end.outcome.value - outcome.value).abs() <= SAME * spread
-            };
-            let end = End { point: point.to_vec(), row: row.to_vec(), outcome, count: 1 };
-            match at.or_else(|| self.ends.iter().position(same)) {
-                None => self.ends.push(end),
-                Some(index) => {
-                    // A descent that found nothing better than its start is no evidence: on a plateau all
-                    // values agree.
-                    let counts = at.is_some() || descent.gain(&self.knowledge) > SAME * spread;
-                    let count = self.ends[index].count + usize::from(counts);
-                    if order::better(&outcome, &self.ends[index].outcome) {
-                        self.ends[index] = end;
-                    }
-                    self.ends[index].count = count;
-                }
-            }
+        if let Some((Some(point), at)) = search.over() {
+            self.jumps |= self.agreement != Some((1, 0)) && self.jumps_at(point);
+            self.count(search, point, at);
         }
         let now = best(&self.ends);
         let better = now.is_some_and(|now| before.is_none_or(|before| order::better(&now, &before)));
         self.fruitless = if better { 0 } else { self.fruitless + 1 };
-        let Some(agreement) = self.agreement else { return };
-        let agree = |end: &End| Some(end.outcome) == now && end.count >= agreement && end.outcome.is_feasible();
+        let Some((descents, populations)) = self.agreement else { return };
+        let enough = |end: &End| if self.jumps { end.wide >= populations } else { end.count >= descents };
+        let agree = |end: &End| Some(end.point.outcome) == now && enough(end) && end.point.outcome.is_feasible();
         if self.ends.iter().any(agree) {
             self.stop = Some(StopReason::Agreed);
-        } else if self.fruitless >= FRUITLESS * agreement {
+        } else if self.fruitless >= FRUITLESS * if self.jumps { 1 } else { descents } {
             self.stop = Some(StopReason::Flat);
         }
     }
 
-    /// The difference between the quartiles of all values.
-    fn spread(&self) -> f64 {
+    /// Adds where a search ended to the ends, an earlier one if it is given.
+    fn count(&mut self, search: &Search, point: &Point, at: Option<usize>) {
+        let spread = self.spread(0, usize::MAX) * if self.jumps || search.compared() { SAME.1 } else { SAME.0 };
+        let same = |end: &End| {
+            end.point.outcome.is_feasible() == point.outcome.is_feasible()
+                && (end.point.outcome.value - point.outcome.value).abs() <= spread
+        };
+        let wide = usize::from(search.wide);
+        match at.or_else(|| self.ends.iter().position(same)) {
+            None => self.ends.push(End { point: point.clone(), count: 1, wide }),
+            Some(index) => {
+                // A descent that found nothing better than its start is no evidence: on a plateau all
+                // values agree.
+                let counts = at.is_some() || search.gain(point, &self.knowledge) > spread;
+                let end = &mut self.ends[index];
+                end.count += usize::from(counts);
+                end.wide += wide;
+                if order::better(&point.outcome, &end.point.outcome) {
+                    end.point = point.clone();
+                }
+            }
+        }
+    }
+
+    /// Whether the function jumps next to a point, or is constant around it.
+    fn jumps_at(&self, point: &Point) -> bool {
+        // Among decisions all over the box: later ones gather where it is flat.
+        let spreads: Vec<f64> = (0..point.row.len()).map(|column| self.spread(column, self.first())).collect();
         let archive = self.archive();
-        let mut values: Vec<f64> = (0..archive.len()).map(|i| archive.row(i)[0]).collect();
+        let mut same = 0;
+        (0..archive.len()).any(|index| {
+            let distance = archive.point(index).iter().zip(&point.at).fold(0.0, |d: f64, (a, b)| d.max((a - b).abs()));
+            let row = archive.row(index);
+            let leap = |(column, spread): (usize, &f64)| {
+                (row[column] - point.row[column]).abs() > (JUMP.1 * distance).max(JUMP.2) * spread
+            };
+            same += usize::from(distance > PLATEAU.1 && row == point.row);
+            same >= PLATEAU.0 || (distance > 0.0 && distance <= JUMP.0 && spreads.iter().enumerate().any(leap))
+        })
+    }
+
+    /// How many decisions are spread over the box before the first descent.
+    fn first(&self) -> usize {
+        let [each, more, least, most] = FIRST;
+        (each * self.space.dim() + more).clamp(least, most)
+    }
+
+    /// The difference between the quartiles of the first values of Φ or of a constraint.
+    fn spread(&self, column: usize, first: usize) -> f64 {
+        let archive = self.archive();
+        let mut values: Vec<f64> = (0..archive.len().min(first)).map(|i| archive.row(i)[column]).collect();
         values.sort_by(f64::total_cmp);
         let at = |share: usize| values.get(values.len() * share / 4).copied().unwrap_or(0.0);
         (at(3) - at(1)).abs().max(f64::MIN_POSITIVE)
@@ -276,13 +337,20 @@ impl Leader {
             if !self.knowledge.data.archive.push(&point, &row) {
                 self.failed.push(point.clone());
             }
-            self.descent.iter_mut().for_each(|descent| descent.tell(&point, &row, &self.knowledge));
+            let told = Point { at: point, row, outcome: solved.upper };
+            self.search.iter_mut().for_each(|search| search.tell(&told, &self.knowledge));
             let beats = |elite: &Solved| order::better(&solved.upper, &elite.upper);
-            if !row.is_empty() && run.elite.as_ref().is_none_or(beats) {
+            if !told.row.is_empty() && run.elite.as_ref().is_none_or(beats) {
                 *run.elite = Some(solved);
             }
         }
     }
+}
+
+/// A point of the search with what its values are worth.
+fn judged(run: &RunView<'_>, at: &[f64], row: &[f64]) -> Point {
+    let violation = run.spec.violation(Level::Upper, &row[1..]);
+    Point { at: at.to_vec(), row: row.to_vec(), outcome: Outcome { value: row[0], violation } }
 }
 
 impl Scheme for Leader {
@@ -303,8 +371,13 @@ impl Scheme for Leader {
     }
 
     fn restart(&mut self, _setup: SchemeSetup<'_>, start: &[f64]) {
-        self.descent = None;
+        self.search = None;
         self.asked = vec![self.space.to_unit(&start[..self.space.dim()])];
+    }
+
+    fn begin_at(&mut self, _setup: SchemeSetup<'_>, starts: &[Vec<f64>]) -> usize {
+        self.starts = starts.iter().map(|start| self.space.to_unit(&start[..self.space.dim()])).collect();
+        starts.len()
     }
 
     fn close(&mut self, run: &mut RunView<'_>) -> Outlook {
@@ -318,7 +391,7 @@ impl Scheme for Leader {
     }
 
     fn verification(&self, solution: &Solved) -> Option<Verification> {
-        let near = |end: &&End| end.outcome.value == solution.upper.value;
+        let near = |end: &&End| end.point.outcome.value == solution.upper.value;
         let agreeing = self.ends.iter().find(near).map_or(0, |end| end.count as u64);
         let restarts = self.ends.iter().map(|end| end.count as u64).sum();
         let agreed = self.stop == Some(StopReason::Agreed);
@@ -326,7 +399,7 @@ impl Scheme for Leader {
     }
 
     fn readings(&self) -> Readings {
-        let step_size = self.descent.as_ref().map_or(f64::NAN, Descent::radius);
+        let step_size = self.search.as_ref().map_or(f64::NAN, Search::radius);
         Readings { step_size, axis_ratio: 1.0, model: None }
     }
 }

@@ -108,6 +108,11 @@ impl Memory {
         }
     }
 
+    /// Whether the open batch ends with a decision that was asked about before.
+    pub(crate) fn repeats(&self) -> bool {
+        self.repeats
+    }
+
     /// Takes notice of the answers to `batch`, without the one to the repeated decision, which is taken
     /// off the batch; the answers that are left.
     pub(crate) fn take<'a>(&mut self, batch: &mut Batch, answers: Answers<'a>) -> Answers<'a> {

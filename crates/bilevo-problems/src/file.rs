@@ -117,10 +117,11 @@ pub(crate) struct KnownPoint {
 
 /// Keys that only people read.
 const NOTES: [&str; 8] = ["about", "description", "source", "reference", "url", "notes", "family", "license"];
-const GENERAL: [&str; 12] = [
+const GENERAL: [&str; 13] = [
     "name",
     "upper",
     "lower",
+    "follower",
     "parameters",
     "data",
     "best_known",
@@ -215,26 +216,61 @@ fn known_keys(is_program: bool) -> Vec<&'static str> {
     GENERAL.iter().chain(&NOTES).chain(if is_program { &program::KEYS[..] } else { &[] }).copied().collect()
 }
 
-fn document_fields(reader: &mut Reader, table: &DeTable, load: data::Load) -> Option<Parts> {
-    let top = fields("", table);
+/// A table of the file with its fields.
+type Table<'f, 'd> = (&'f Field<'d>, Vec<Field<'d>>);
+
+/// The tables of the levels: the leader's, and those of the follower that there are.
+struct Tables<'f, 'd> {
+    upper: Table<'f, 'd>,
+    /// The follower as a level that is searched.
+    lower: Option<Table<'f, 'd>>,
+    /// A program that answers for the follower.
+    follower: Option<Table<'f, 'd>>,
+    is_program: bool,
+}
+
+/// Finds the tables of the levels and refuses keys that nobody knows.
+fn tables<'f, 'd>(reader: &mut Reader, top: &'f [Field<'d>]) -> Option<Tables<'f, 'd>> {
     let find = |key: &str| top.iter().find(|field| field.key == key);
-    let (Some(upper), Some(lower)) = (find("upper"), find("lower")) else {
+    let (Some(upper), true) = (find("upper"), find("lower").or(find("follower")).is_some()) else {
         let missing = if find("upper").is_none() { "upper" } else { "lower" };
         let whole = 0..reader.document.text.lines().next().map_or(0, str::len);
         // A misspelt heading is told before what it leaves out.
-        reader.unknown_keys(&top, &known_keys(true));
+        reader.unknown_keys(top, &known_keys(true));
         let hint = "a problem has the leader's level [upper] and the follower's [lower]";
         reader.remark(Severity::Error, whole, "", format!("[{missing}] is missing"), hint);
         return None;
     };
-    let upper_fields = reader.table(upper, "[upper] holds the leader's objective and variables")?;
-    let lower_fields = reader.table(lower, "[lower] holds the follower's objective and variables")?;
-    let has_command = |fields: &[Field]| fields.iter().any(|field| field.key == "command");
-    let is_program = [&top, &upper_fields, &lower_fields].iter().any(|fields| has_command(fields));
-    reader.unknown_keys(&top, &known_keys(is_program));
-    for fields in [&upper_fields, &lower_fields] {
+    let mut table = |key: &str, hint: &str| match find(key) {
+        Some(field) => reader.table(field, hint).map(|fields| Some((field, fields))),
+        None => Some(None),
+    };
+    let upper_fields = table("upper", "[upper] holds the leader's objective and variables")?.map(|table| table.1)?;
+    let lower = table("lower", "[lower] holds the follower's objective and variables")?;
+    let hint = "[follower] says that a program answers for the follower; it may have a `command` of its own";
+    let follower = table("follower", hint)?;
+    let levels = [Some(&upper_fields), lower.as_ref().map(|lower| &lower.1)];
+    let all = levels.iter().flatten().copied().chain(follower.as_ref().map(|follower| &follower.1)).flatten();
+    let is_program = top.iter().chain(all).any(|field| field.key == "command");
+    reader.unknown_keys(top, &known_keys(is_program));
+    for fields in levels.iter().flatten() {
         reader.unknown_keys(fields, if is_program { &program::LEVEL_KEYS } else { &EXPRESSION_LEVEL });
     }
+    if let Some((field, fields)) = &follower {
+        reader.unknown_keys(fields, &program::FOLLOWER_KEYS);
+        if !is_program {
+            let hint = "add `command = [\"python3\", \"market.py\"]`: a program answers, and evaluates the leader";
+            reader.key_error(field, "[follower] needs a program", hint);
+            return None;
+        }
+    }
+    Some(Tables { upper: (upper, upper_fields), lower, follower, is_program })
+}
+
+fn document_fields(reader: &mut Reader, table: &DeTable, load: data::Load) -> Option<Parts> {
+    let top = fields("", table);
+    let find = |key: &str| top.iter().find(|field| field.key == key);
+    let tables = tables(reader, &top)?;
     let mut scope = Scope::default();
     // Each may use what stands above it.
     for field in &top {
@@ -244,25 +280,27 @@ fn document_fields(reader: &mut Reader, table: &DeTable, load: data::Load) -> Op
             _ => {}
         }
     }
-    let upper_variables = level_variables(reader, Level::Upper, upper, &upper_fields, &mut scope, 0);
+    let (upper, upper_fields) = &tables.upper;
+    let upper_variables = level_variables(reader, Level::Upper, upper, upper_fields, &mut scope, 0);
     let slot = upper_variables.space.dim();
-    let lower_variables = level_variables(reader, Level::Lower, lower, &lower_fields, &mut scope, slot);
+    let lower_variables = match &tables.lower {
+        Some((lower, fields)) => level_variables(reader, Level::Lower, lower, fields, &mut scope, slot),
+        None => Variables::default(),
+    };
     let level = |variables: &Variables| LevelSpec::new(variables.space.clone());
     let mut spec =
         ProblemSpec::new(problem_name(reader, find("name")), level(&upper_variables), level(&lower_variables));
     let points = general(reader, &top, &scope, &mut spec);
-    let variables = [upper_variables, lower_variables];
-    let parts = if is_program {
-        let levels = [(upper, &upper_fields[..]), (lower, &lower_fields[..])];
+    if tables.is_program {
         let command = find("command").unwrap_or(upper);
         let place = Place { field: command.path.clone(), span: command.key_span.clone() };
-        let spec = program::program(reader, &top, levels, spec)?;
+        let spec = program::program(reader, &top, &tables, spec)?;
         return Some(Parts::Program { spec, place });
-    } else {
-        let definitions = find("definitions");
-        expression_levels(reader, [(upper, &upper_fields), (lower, &lower_fields)], definitions, scope, spec, variables)
-    };
-    let (spec, levels, definitions) = parts?;
+    }
+    let (lower, lower_fields) = tables.lower.as_ref()?;
+    let levels = [(*upper, upper_fields), (*lower, lower_fields)];
+    let variables = [upper_variables, lower_variables];
+    let (spec, levels, definitions) = expression_levels(reader, levels, find("definitions"), scope, spec, variables)?;
     Some(Parts::Expressions { spec, levels, definitions, points })
 }
 

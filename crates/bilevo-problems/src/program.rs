@@ -1,7 +1,7 @@
 //! A problem whose evaluations are made by an external program, as plain data: what a problem
 //! file says about the program. The evaluator that runs it is elsewhere.
 
-use bilevo_core::problem::{Level, ProblemSpec, SpecError};
+use bilevo_core::problem::{Follower, Level, ProblemSpec, SpecError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,6 +16,10 @@ pub struct ProgramSpec {
     pub folder: PathBuf,
     /// The command of each level.
     pub commands: Commands,
+    /// The command that answers for the follower, where that has its own solver and another command than
+    /// the leader.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follower: Option<Command>,
     /// How long one evaluation may take; a line of several points may take as many times longer.
     pub timeout: Duration,
     /// How much longer than that the first answer of a freshly started program may take.
@@ -162,12 +166,24 @@ impl ProgramSpec {
             problem,
             folder: folder.into(),
             commands: Commands::Both(Command { command, environment: BTreeMap::new(), mode: Mode::Lines { batch: 1 } }),
+            follower: None,
             timeout: DEFAULT_TIMEOUT,
             start_timeout: DEFAULT_START_TIMEOUT,
             max_failures: DEFAULT_MAX_FAILURES,
             depends: Vec::new(),
             memory: None,
         }
+    }
+
+    /// Every command that a run starts, each once.
+    pub fn all_commands(&self) -> Vec<&Command> {
+        let mut all = vec![self.commands.of(Level::Upper)];
+        if self.problem.lower.dim() > 0 {
+            all.push(self.commands.of(Level::Lower));
+        }
+        all.extend(&self.follower);
+        all.dedup();
+        all
     }
 
     /// Refuses what no program could be run from.
@@ -182,11 +198,21 @@ impl ProgramSpec {
         if self.max_failures == 0 {
             return Err(ProgramError::MaxFailures);
         }
-        [Level::Upper, Level::Lower].into_iter().try_for_each(|level| self.check_command(level))
+        self.check_command(Level::Upper, self.commands.of(Level::Upper))?;
+        if self.problem.lower.dim() > 0 {
+            self.check_command(Level::Lower, self.commands.of(Level::Lower))?;
+        }
+        if self.problem.follower == Follower::Oracle {
+            let command = self.follower.as_ref().unwrap_or(self.commands.of(Level::Upper));
+            self.check_command(Level::Lower, command)?;
+            if matches!(command.mode, Mode::Once(_)) {
+                return Err(ProgramError::FollowerOnce);
+            }
+        }
+        Ok(())
     }
 
-    fn check_command(&self, level: Level) -> Result<(), ProgramError> {
-        let command = self.commands.of(level);
+    fn check_command(&self, level: Level, command: &Command) -> Result<(), ProgramError> {
         if command.command.first().is_none_or(|program| program.is_empty()) {
             return Err(ProgramError::NoCommand { level });
         }
@@ -233,6 +259,11 @@ pub enum ProgramError {
     /// A limit nothing can meet.
     #[error("`max_failures` is 0\nhint: this many failures in a row end a run; it must be at least 1")]
     MaxFailures,
+    /// A solver that would have to be started for every answer.
+    #[error(
+        "a program that answers for the follower reads its requests line by line\nhint: remove `once`, or give [follower] a command of its own"
+    )]
+    FollowerOnce,
     /// Patterns do not fit the constraints.
     #[error(
         "the {level} level has {expected} constraints, but {got} patterns locate their values\nhint: give one pattern per inequality, then one per equality"

@@ -12,7 +12,7 @@ use bilevo::config::PositionKind;
 use bilevo::methods::{self, Choice};
 use bilevo::{
     AfterFailure, Ask, Engine, EvaluatorError, FailurePolicy, GenerationRecord, ProblemSpec, Replies, RunError,
-    RunOptions, RunResult, Saving, Status, checkpoint,
+    RunOptions, RunResult, Saving, Start, Status, checkpoint,
 };
 use bilevo_lab::report::KIND;
 use bilevo_lab::run_report::RunReport;
@@ -89,6 +89,13 @@ impl Run {
             return Err(errors::exception(py, "CheckpointError", message));
         }
         Ok(Run::of(run, Told::default(), Vec::new()))
+    }
+
+    /// Begins at given places: pairs of x and y, or None for the middle of the follower's box.
+    fn start_at(&self, py: Python<'_>, starts: Vec<(Vec<f64>, Option<Vec<f64>>)>) -> PyResult<()> {
+        let starts: Vec<Start> = starts.into_iter().map(|(x, y)| Start { x, y }).collect();
+        let started = self.lock(py)?.run.start_at(&starts);
+        started.map_err(|error| errors::problem(py, error.to_string()))
     }
 
     /// The open batch without the points told already: level, ids, x, y. None when the run is over.

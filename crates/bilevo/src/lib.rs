@@ -40,7 +40,7 @@ pub mod trace;
 pub use audit::{Audit, AuditOptions, Position, Verdict};
 pub use bilevo_core::batch::{Answers, Batch, Replies, check_reply};
 pub use bilevo_core::config::{Config, ConfigError};
-pub use bilevo_core::engine::{Ask, Engine, TellError};
+pub use bilevo_core::engine::{Ask, Engine, Start, StartError, TellError};
 pub use bilevo_core::problem::{
     BestKnown, BilevelProblem, Budget, Direction, EQUALITY_TOLERANCE, Failure, FailureKind, Follower, Level, LevelSpec,
     LowerConstraints, OracleAnswer, Outcome, ProblemSpec, SpecError,

@@ -16,7 +16,7 @@ use crate::panics;
 use crate::policy::FailurePolicy;
 use crate::result::{Names, RunResult, Status, Times};
 use bilevo_core::config::ConfigError;
-use bilevo_core::engine::{Engine, TellError};
+use bilevo_core::engine::{Engine, Start, StartError, TellError};
 use bilevo_core::problem::{Failure, Level};
 use session::Session;
 use std::path::{Path, PathBuf};
@@ -90,6 +90,9 @@ pub enum RunError {
     /// A method or a setting that makes no sense.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// A place where the run cannot begin.
+    #[error(transparent)]
+    Start(#[from] StartError),
     /// An evaluation failed and the policy is to stop.
     #[error(
         "{level} evaluation {id} failed: {failure}{}\nhint: fix the problem and resume, or let failed evaluations count as worst",
@@ -201,6 +204,19 @@ impl Run {
     pub fn with_notice(mut self, notice: Option<String>) -> Self {
         self.notice = notice;
         self
+    }
+
+    /// Begins at given places instead of drawn ones; the notice tells if the method takes only the first.
+    ///
+    /// # Errors
+    /// A place outside of the problem's boxes, or a run that has begun.
+    pub fn start_at(&mut self, starts: &[Start]) -> Result<(), StartError> {
+        let taken = self.engine.start_at(starts)?;
+        if taken < starts.len() {
+            let words = format!("{} begins at one place: the first of {}", self.id().method, starts.len());
+            self.notice = Some(self.notice.take().map_or(words.clone(), |notice| format!("{notice}; {words}")));
+        }
+        Ok(())
     }
 
     /// What is told along with its result.

@@ -19,6 +19,7 @@ use crate::run::{Run, RunError, RunOptions, Saving};
 use crate::source::Source;
 use bilevo_core::Engine;
 use bilevo_core::config::{Config, ConfigError, PositionKind};
+use bilevo_core::engine::Start;
 use bilevo_core::methods::{self, Choice};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::PathBuf;
@@ -33,6 +34,7 @@ pub struct Solver<'a> {
     config: Option<Config>,
     settings: Vec<(String, String)>,
     seed: Option<u64>,
+    starts: Vec<Start>,
     resume: Option<Checkpoint>,
     jobs: usize,
     options: RunOptions,
@@ -50,6 +52,7 @@ impl<'a> Solver<'a> {
             config: None,
             settings: Vec::new(),
             seed: None,
+            starts: Vec::new(),
             resume: None,
             jobs: 1,
             options: RunOptions::default(),
@@ -101,6 +104,12 @@ impl<'a> Solver<'a> {
     /// The seed of all random numbers. By default it is drawn; the result reports it.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
+        self
+    }
+
+    /// Begins at given places. A search over decisions alone takes all of them, other methods the first.
+    pub fn start_at(mut self, starts: impl IntoIterator<Item = Start>) -> Self {
+        self.starts.extend(starts);
         self
     }
 
@@ -195,13 +204,15 @@ impl<'a> Solver<'a> {
     /// # Errors
     /// As for [`Solver::run`].
     pub fn ready(self) -> Result<Ready<'a>, RunError> {
-        let Solver { source, method, config, settings, seed, resume, jobs, options, audit, prove, .. } = self;
+        let Solver { source, method, config, settings, seed, starts, resume, jobs, options, audit, prove, .. } = self;
         let run = match resume {
             Some(checkpoint) => resumed(source, checkpoint, &settings)?,
             None => {
                 let (method, config, notice) = chosen(source, method, config, &settings)?;
                 let engine = Engine::new(source.spec().clone(), config, seed.unwrap_or_else(draw_seed))?;
-                Run::new(engine, method).of_source(source.place(), source.hash()).with_notice(notice)
+                let mut run = Run::new(engine, method).of_source(source.place(), source.hash()).with_notice(notice);
+                run.start_at(&starts)?;
+                run
             }
         };
         // Where the problem takes a position, the end of the run is told by it too.

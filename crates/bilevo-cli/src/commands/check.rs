@@ -153,13 +153,30 @@ fn ask(
     constraints: &mut Vec<f64>,
 ) -> Result<f64, Failure> {
     let failed = |reason: String| Failure::from(reason);
-    let batch = Batch::from_points(spec, level, [(x, y)]).map_err(|error| failed(error.to_string()))?;
-    let mut replies = Replies::default();
-    replies.start(spec, level);
-    program.evaluate(&batch, &mut replies).map_err(|error| failed(error.to_string()))?;
-    if let Some((_, failure)) = replies.failures().first() {
-        return Err(failure.clone());
-    }
+    let mut answer = |batch: Result<Batch, String>| {
+        let batch = batch.map_err(failed)?;
+        let mut replies = Replies::default();
+        replies.start_on(spec, &batch);
+        program.evaluate(&batch, &mut replies).map_err(|error| failed(error.to_string()))?;
+        match replies.failures().first() {
+            Some((_, failure)) => Err(failure.clone()),
+            None => Ok(replies),
+        }
+    };
+    let replies = if spec.is_oracle_alone() {
+        let given = answer(Batch::of_decisions(spec, [x]).map_err(|e| e.to_string()))?
+            .answers()
+            .given
+            .first()
+            .cloned()
+            .unwrap_or_default();
+        if level == Level::Lower {
+            return Ok(given.value.unwrap_or(0.0));
+        }
+        answer(Batch::of_answers(spec, [(x, given)]).map_err(|e| e.to_string()))?
+    } else {
+        answer(Batch::from_points(spec, level, [(x, y)]).map_err(|e| e.to_string()))?
+    };
     constraints.extend_from_slice(replies.constraints(0));
     let value = replies.outcomes().first().map_or(f64::NAN, |outcome| outcome.value);
     Ok(spec.level(level).direction.flip(value))
@@ -219,8 +236,7 @@ impl About {
         let commands = match file {
             ProblemFile::Expressions(_) => Vec::new(),
             ProblemFile::Program { spec, .. } => {
-                let mut commands =
-                    [Level::Upper, Level::Lower].map(|level| spec.commands.of(level).command.clone()).to_vec();
+                let mut commands: Vec<_> = spec.all_commands().iter().map(|command| command.command.clone()).collect();
                 commands.dedup();
                 commands
             }
@@ -248,6 +264,10 @@ fn text(report: &Report) -> anyhow::Result<()> {
                 0 => String::new(),
                 n => format!(", of which {}", counted(n as u64, "equation")),
             };
+            if size.variables == 0 {
+                table::line(&mut out, name, "answered by its own solver")?;
+                continue;
+            }
             let variables = counted(size.variables as u64, "variable");
             let line = format!("{variables}, {}{equalities}", counted(constraints as u64, "constraint"));
             table::line(&mut out, name, line)?;

@@ -1,10 +1,10 @@
 //! `bilevo eval PROBLEM --x … --y …`: both objectives and every constraint at one point.
 
 use crate::args::{Format, SizeArgs};
-use crate::output::{self, WARN, counted, short};
+use crate::output::{self, WARN, counted, short, vector};
 use crate::{Exit, table};
 use anyhow::bail;
-use bilevo::{Batch, Evaluator, Level, LowerConstraints, Replies, Source, source};
+use bilevo::{Batch, Evaluator, Follower, Level, LowerConstraints, OracleAnswer, ProblemSpec, Replies, Source, source};
 use serde::Serialize;
 use std::io::Write;
 
@@ -16,9 +16,9 @@ pub(crate) struct Args {
     /// The leader's decision: numbers separated by spaces or commas
     #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true)]
     x: Vector,
-    /// The follower's answer
+    /// The follower's answer; a follower with its own solver is asked for it
     #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true)]
-    y: Vector,
+    y: Option<Vector>,
     #[command(flatten)]
     size: SizeArgs,
     /// Text for people, JSON for programs
@@ -61,6 +61,9 @@ struct Evaluation<'a> {
     inside_box: bool,
     /// Variables outside their boxes.
     outside: Vec<Outside>,
+    /// Whether y is what the follower's own solver says.
+    #[serde(skip)]
+    asked: bool,
 }
 
 #[derive(Serialize)]
@@ -74,8 +77,16 @@ struct Outside {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let source = source::open(&args.problem, args.size.dims())?;
     let spec = source.spec();
-    let (x, y) = (&args.x.0, &args.y.0);
-    for (name, values, expected) in [("--x", x, spec.upper.dim()), ("--y", y, spec.lower.dim())] {
+    let (x, given) = (&args.x.0, args.y.as_ref().map(|y| &y.0));
+    let solver = spec.follower == Follower::Oracle;
+    if given.is_some() && spec.is_oracle_alone() {
+        bail!("only the follower's own solver knows its answers\nhint: leave out `--y`");
+    }
+    if given.is_none() && !solver {
+        bail!("`--y` is missing\nhint: {} needs the follower's answer, {} numbers", args.problem, spec.lower.dim());
+    }
+    let sizes = [("--x", Some(x), spec.upper.dim()), ("--y", given, spec.lower.dim())];
+    for (name, values, expected) in sizes.into_iter().filter_map(|(name, v, expected)| Some((name, v?, expected))) {
         if values.len() != expected {
             let hint = "`bilevo list problems` shows the sizes; --dims selects another one";
             let numbers = counted(values.len() as u64, "number");
@@ -83,8 +94,26 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         }
     }
     let mut evaluator = source.evaluator(1)?;
-    let (upper_value, upper_constraints) = evaluate(&mut *evaluator, Level::Upper, x, y)?;
-    let (lower_value, lower_constraints) = evaluate(&mut *evaluator, Level::Lower, x, y)?;
+    let answer = match given {
+        Some(y) => OracleAnswer::new(y.clone()),
+        None => {
+            let replies = evaluate(&mut *evaluator, "follower's own", Batch::of_decisions(spec, [&x[..]])?)?;
+            replies.answers().given.first().cloned().unwrap_or_default()
+        }
+    };
+    let y = &answer.y.clone();
+    let upper = match solver {
+        true => Batch::of_answers(spec, [(&x[..], answer.clone())])?,
+        false => Batch::from_points(spec, Level::Upper, [(&x[..], &y[..])])?,
+    };
+    let (upper_value, upper_constraints) = value(&evaluate(&mut *evaluator, "upper", upper)?, spec);
+    let (lower_value, lower_constraints) = match spec.is_oracle_alone() {
+        true => (answer.value.unwrap_or(f64::NAN), Vec::new()),
+        false => {
+            let batch = Batch::from_points(spec, Level::Lower, [(&x[..], &y[..])])?;
+            value(&evaluate(&mut *evaluator, "lower", batch)?, spec)
+        }
+    };
     let lower_violation = spec.violation(Level::Lower, &lower_constraints);
     let added = if spec.lower_constraints == LowerConstraints::Added { lower_violation } else { 0.0 };
     let outside: Vec<Outside> = outside(&*source, Level::Upper, x).chain(outside(&*source, Level::Lower, y)).collect();
@@ -100,6 +129,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         lower_constraints,
         inside_box: outside.is_empty(),
         outside,
+        asked: given.is_none(),
     };
     match args.format {
         Format::Json => output::json(&evaluation)?,
@@ -117,23 +147,32 @@ fn outside(source: &dyn Source, level: Level, values: &[f64]) -> impl Iterator<I
         .filter(|Outside { value, low, high, .. }| !(low..=high).contains(&value))
 }
 
-fn evaluate(evaluator: &mut dyn Evaluator, level: Level, x: &[f64], y: &[f64]) -> anyhow::Result<(f64, Vec<f64>)> {
-    let batch = Batch::from_points(evaluator.spec(), level, [(x, y)])?;
+fn evaluate(evaluator: &mut dyn Evaluator, what: &str, batch: Batch) -> anyhow::Result<Replies> {
     let mut replies = Replies::default();
-    replies.start(evaluator.spec(), level);
+    replies.start_on(evaluator.spec(), &batch);
     evaluator.evaluate(&batch, &mut replies)?;
     if let Some((_, failure)) = replies.failures().first() {
-        bail!("the {level} evaluation failed: {failure}");
+        bail!("the {what} evaluation failed: {failure}");
     }
-    let Some(outcome) = replies.outcomes().first() else { bail!("the {level} evaluation gave no answer") };
-    let value = evaluator.spec().level(level).direction.flip(outcome.value);
-    Ok((value, replies.constraints(0).to_vec()))
+    if replies.outcomes().is_empty() {
+        bail!("the {what} evaluation gave no answer");
+    }
+    Ok(replies)
+}
+
+/// The first answer in the problem's own direction.
+fn value(replies: &Replies, spec: &ProblemSpec) -> (f64, Vec<f64>) {
+    let value = replies.outcomes().first().map_or(f64::NAN, |outcome| outcome.value);
+    (spec.level(replies.level()).direction.flip(value), replies.constraints(0).to_vec())
 }
 
 fn print(evaluation: &Evaluation<'_>) -> anyhow::Result<()> {
     let mut out = output::stdout();
     table::line(&mut out, "F", short(evaluation.upper_value))?;
     table::line(&mut out, "f", short(evaluation.lower_value))?;
+    if evaluation.asked {
+        table::line(&mut out, "y", vector(evaluation.y))?;
+    }
     for (name, values) in [("upper", &evaluation.upper_constraints), ("lower", &evaluation.lower_constraints)] {
         for (index, &value) in values.iter().enumerate() {
             let label = format!("{name} g{}", index + 1);

@@ -7,6 +7,7 @@ mod report;
 mod resume;
 mod text;
 
+use super::eval::Vector;
 use super::interrupt;
 use crate::args::{Duration, Format, SizeArgs, positive, whole_number};
 use crate::output::{self, say};
@@ -20,8 +21,8 @@ use bilevo::source::{self, Named};
 use bilevo::testing::{Faulty, Inject};
 use bilevo::trace::TraceWriter;
 use bilevo::{
-    AfterFailure, AuditOptions, FailurePolicy, Observer, Position, Run, RunError, RunResult, Solver, Source, Status,
-    checkpoint, methods, problems,
+    AfterFailure, AuditOptions, FailurePolicy, Observer, Position, Run, RunError, RunResult, Solver, Source, Start,
+    Status, checkpoint, methods, problems,
 };
 use clap::ValueEnum;
 use files::{default_checkpoint, is_stdout};
@@ -48,6 +49,13 @@ pub(crate) struct Args {
     /// Seed of all random numbers; the same seed gives the same answer [default: drawn and printed]
     #[arg(long, short, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
     seed: Option<u64>,
+    /// Begin at this decision of the leader: numbers separated by blanks or commas. Where the follower has its
+    /// own solver it may be given several times
+    #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true)]
+    x0: Vec<Vector>,
+    /// Begin at this answer of the follower: one for each --x0 [default: the middle of its box]
+    #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true, requires = "x0")]
+    y0: Vec<Vector>,
     #[command(flatten)]
     size: SizeArgs,
     /// Limit on the evaluations of both levels together, kept to within one batch [default: none]
@@ -255,11 +263,21 @@ fn started<'a>(args: &Args, source: &'a dyn Source) -> anyhow::Result<Solver<'a>
         bail!("`--target` needs a best known value, and {} has none\nhint: leave it out", source.id());
     }
     let solver = Solver::new(source).method(args.method.as_deref().unwrap_or(methods::AUTO));
-    let solver = with_settings(args, solver)?;
+    let solver = with_settings(args, solver)?.start_at(starts(args)?);
     Ok(match args.seed {
         Some(seed) => solver.seed(seed),
         None => solver,
     })
+}
+
+/// Where the run is to begin.
+fn starts(args: &Args) -> anyhow::Result<Vec<Start>> {
+    if !args.y0.is_empty() && args.y0.len() != args.x0.len() {
+        let (decisions, answers) = (args.x0.len(), args.y0.len());
+        bail!("`--x0` is given {decisions} times, `--y0` {answers} times\nhint: one answer for each decision, or none");
+    }
+    let start = |(index, x): (usize, &Vector)| Start { x: x.0.clone(), y: args.y0.get(index).map(|y| y.0.clone()) };
+    Ok(args.x0.iter().enumerate().map(start).collect())
 }
 
 /// What `--set` and the flags change.

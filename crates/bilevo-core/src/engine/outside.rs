@@ -83,8 +83,9 @@ impl Outside {
         self.origins.clear();
     }
 
-    /// Looks at a batch of the scheme: what is known of it, and what has to go out.
-    pub(super) fn open(&mut self, proposed: &Batch, first_id: u64) {
+    /// Looks at a batch of the scheme: what is known of it, and what has to go out. With `again` the last
+    /// point goes out though it is known: it is asked about twice on purpose.
+    pub(super) fn open(&mut self, proposed: &Batch, first_id: u64, again: bool) {
         let level = proposed.level();
         self.asked.start(level, first_id);
         if proposed.asks_follower() {
@@ -94,7 +95,8 @@ impl Outside {
         for index in 0..proposed.len() {
             let x = whole(&self.spec.upper.space, proposed.x(index));
             let y = self.answer_in(proposed.y(index));
-            let key = self.memory.is_some().then(|| key(level, &x, &y));
+            let is_again = again && index + 1 == proposed.len();
+            let key = (self.memory.is_some() && !is_again).then(|| key(level, &x, &y));
             let known = key.as_ref().zip(self.memory.as_ref()).and_then(|(key, memory)| memory.get(key));
             let origin = match (known, key) {
                 (Some(known), _) => Origin::Known(known.clone()),
@@ -123,7 +125,7 @@ impl Outside {
             for (index, outcome) in replies.outcomes().iter().enumerate().filter(|(_, outcome)| !outcome.is_failed()) {
                 let key = key(level, self.asked.x(index), self.asked.y(index));
                 let answer = replies.answers().given.get(index).cloned();
-                memory.insert(key, (*outcome, replies.constraints(index).to_vec(), answer));
+                memory.entry(key).or_insert_with(|| (*outcome, replies.constraints(index).to_vec(), answer));
             }
         }
         let mut all = Replies::default();

@@ -122,6 +122,13 @@ pub trait Scheme {
     /// failed. What was learnt stays; a generation that was open is given up.
     fn restart(&mut self, setup: SchemeSetup<'_>, start: &[f64]);
 
+    /// Begins at given points (x, y), of which there is at least one, instead of drawn ones; how many of them
+    /// it takes.
+    fn begin_at(&mut self, setup: SchemeSetup<'_>, starts: &[Vec<f64>]) -> usize {
+        starts.first().iter().for_each(|start| self.restart(setup, start));
+        1
+    }
+
     /// Whether the open batch belongs to a refinement (counted apart).
     fn is_refining(&self) -> bool {
         false

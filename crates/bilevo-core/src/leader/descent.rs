@@ -10,8 +10,12 @@ const RADIUS: f64 = 0.2;
 const TOLERANCE: f64 = 1e-5;
 /// Evaluations at most, for each variable and in addition.
 const EFFORT: (usize, usize) = (40, 60);
-/// How far along each variable a claim is looked at, and how often a better point starts it anew.
-const LOOK: (f64, usize) = (0.03, 6);
+/// How far along each variable a claim is looked at, one after the other, and how many looks there may be: a
+/// better point starts it anew.
+const LOOKS: ([f64; 2], usize) = ([0.03, 0.003], 8);
+/// A kink is where the rise in the second look is more than this part of that in the first (a smooth function:
+/// 1/100, a kink: 1/10), along variables whose rise is at least this part of the highest.
+const KINK: (f64, f64) = (1.0 / 30.0, 0.01);
 /// A search this close to an earlier end, with steps this small, has arrived there.
 const ARRIVED: (f64, f64) = (0.02, 0.1);
 
@@ -22,6 +26,10 @@ pub(super) struct Descent {
     /// Values of its first point that did not fail.
     first: Vec<f64>,
     looks: usize,
+    /// Which look comes next.
+    look: usize,
+    /// Rise of Φ beside the end along each variable in each look, and from how many sides.
+    rises: [Vec<(f64, usize)>; 2],
     state: State,
 }
 
@@ -40,7 +48,14 @@ impl Descent {
     pub(super) fn new(start: Vec<f64>, row: Vec<f64>, looks: bool) -> Self {
         let effort = EFFORT.0 * start.len() + EFFORT.1;
         let search = Follower::new(Vec::new(), start, row.clone(), RADIUS, TOLERANCE, effort);
-        Descent { search, first: row, looks: if looks { LOOK.1 } else { 0 }, state: State::Steps }
+        Descent {
+            search,
+            first: row,
+            looks: if looks { LOOKS.1 } else { 0 },
+            look: 0,
+            rises: Default::default(),
+            state: State::Steps,
+        }
     }
 
     /// The best point and its values; the latter are empty if nothing succeeded.
@@ -48,9 +63,25 @@ impl Descent {
         (&self.search.y, &self.search.row)
     }
 
-    /// By how much it got better.
-    pub(super) fn gain(&self, knowledge: &Knowledge) -> f64 {
-        knowledge.merit.of(&self.first) - knowledge.merit.of(&self.search.row)
+    /// Values of its first point that did not fail.
+    pub(super) fn first(&self) -> &[f64] {
+        &self.first
+    }
+
+    /// Whether the model says that this is the end and the looks do not contradict; else steps failed until
+    /// they were too short, or there is a kink.
+    pub(super) fn is_settled(&self) -> bool {
+        self.search.settled && !self.has_kink()
+    }
+
+    /// Whether Φ rises to both sides in proportion to the distance: a smooth function rises with its square.
+    fn has_kink(&self) -> bool {
+        let [far, near] = &self.rises;
+        let highest = far.iter().fold(0.0, |most: f64, rise| most.max(rise.0));
+        let kink = |(far, near): (&(f64, usize), &(f64, usize))| {
+            far.1 == 2 && near.1 == 2 && far.0 > KINK.1 * highest && near.0 > KINK.0 * far.0
+        };
+        far.iter().zip(near).any(kink)
     }
 
     /// Whether it ended, and at which earlier end if it came to one.
@@ -71,8 +102,10 @@ impl Descent {
             return Vec::new();
         }
         let near = |end: &End| {
-            let close = end.point.iter().zip(&self.search.y).all(|(a, b)| (a - b).abs() <= ARRIVED.0);
-            close && !self.search.row.is_empty() && knowledge.merit.of(&self.search.row) >= knowledge.merit.of(&end.row)
+            let close = end.point.at.iter().zip(&self.search.y).all(|(a, b)| (a - b).abs() <= ARRIVED.0);
+            close
+                && !self.search.row.is_empty()
+                && knowledge.merit.of(&self.search.row) >= knowledge.merit.of(&end.point.row)
         };
         let arrived = ends.iter().position(near).filter(|_| self.search.radius <= ARRIVED.1);
         if arrived.is_some() {
@@ -83,36 +116,44 @@ impl Descent {
             self.state = State::Steps;
             return vec![point];
         }
-        if self.looks == 0 || self.search.row.is_empty() || self.state == State::Looking {
+        let Some(length) = LOOKS.0.get(self.look).filter(|_| self.looks > 0 && !self.search.row.is_empty()) else {
             self.state = State::Over(None);
             return Vec::new();
-        }
+        };
         self.looks -= 1;
+        self.rises[self.look] = vec![(0.0, 0); self.search.y.len()];
+        self.look += 1;
         self.state = State::Looking;
-        self.look_around()
+        self.look_around(*length)
     }
 
     /// A point to either side along every variable.
-    fn look_around(&self) -> Vec<Vec<f64>> {
+    fn look_around(&self, length: f64) -> Vec<Vec<f64>> {
         let centre = &self.search.y;
         let beside = |(i, step): (usize, f64)| {
             let mut point = centre.clone();
             point[i] = (point[i] + step).clamp(0.0, 1.0);
             point
         };
-        (0..centre.len()).flat_map(|i| [(i, LOOK.0), (i, -LOOK.0)]).map(beside).collect()
+        (0..centre.len()).flat_map(|i| [(i, length), (i, -length)]).map(beside).collect()
     }
 
     /// Takes the values of a point; an empty row is a failure.
     pub(super) fn tell(&mut self, point: &[f64], row: &[f64], knowledge: &Knowledge) {
         let before = self.search.row.clone();
+        let along = point.iter().zip(&self.search.y).position(|(a, b)| a != b);
+        if let (State::Looking, Some(along), [rise, ..]) = (self.state, along, row) {
+            let seen = &mut self.rises[self.look.saturating_sub(1)][along];
+            *seen = (seen.0 + rise - before[0], seen.1 + 1);
+        }
         self.search.tell(point, row, knowledge);
         if self.first.is_empty() {
             self.first.clone_from(&self.search.row);
         }
         if self.state == State::Looking && self.search.row != before {
             // The model was blind for this: on from here.
-            self.search.widen(LOOK.0);
+            self.search.widen(LOOKS.0[self.look.saturating_sub(1)]);
+            self.look = 0;
             self.state = State::Steps;
         }
     }

@@ -3,8 +3,6 @@
 use crate::rng::Stream;
 use crate::space::Space;
 
-/// Decisions before the first descent, at most.
-const MOST: usize = 25;
 /// Candidates for a start, for each variable.
 const CANDIDATES: usize = 100;
 /// How much the expected value counts against the distance to what is known, in turn.
@@ -12,9 +10,8 @@ const WEIGHTS: [f64; 3] = [0.2, 0.5, 0.8];
 
 /// Decisions that are spread over the box: every variable takes values from as many equal parts of its
 /// range as there are decisions (a Latin hypercube).
-pub(super) fn spread(space: &Space, stream: &mut Stream) -> Vec<Vec<f64>> {
+pub(super) fn spread(space: &Space, count: usize, stream: &mut Stream) -> Vec<Vec<f64>> {
     let dim = space.dim();
-    let count = (2 * dim + 1).clamp(4, MOST);
     let mut points = vec![vec![0.0; dim]; count];
     for variable in 0..dim {
         let mut parts: Vec<usize> = (0..count).collect();

@@ -16,7 +16,8 @@ use crate::program::ProgramSpec;
 use bilevo_core::problem::{BilevelProblem, Failure, Level};
 use samples::{Effort, Probe};
 
-/// Evaluates a level at (x, y): the value, with the constraints appended.
+/// Evaluates a level at (x, y): the value, with the constraints appended. Where only the follower's own solver
+/// knows y, that is empty: the solver is asked first.
 pub type Evaluate<'e> = &'e mut dyn FnMut(Level, &[f64], &[f64], &mut Vec<f64>) -> Result<f64, Failure>;
 
 /// Everything that looks wrong with a file that could be read. A program is asked for a few points
@@ -33,6 +34,10 @@ pub fn check(file: &ProblemFile, evaluate: Evaluate) -> Vec<Diagnostic> {
     };
     let mut probe = Probe::new(file.spec(), evaluate, effort);
     samples::check(&mut probe, &mut remarks);
+    // What only the follower's own solver knows cannot be looked at further.
+    if file.spec().is_oracle_alone() {
+        return remarks.found;
+    }
     directions::check(&mut probe, &mut remarks);
     leader::check(&mut probe, &mut remarks);
     remarks.found

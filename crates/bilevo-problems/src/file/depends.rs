@@ -6,7 +6,6 @@
 use super::diagnostic::{Diagnostic, FileError};
 use super::meaning::Hash;
 use crate::program::ProgramSpec;
-use bilevo_core::problem::Level;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Component, Path};
@@ -15,7 +14,7 @@ use std::path::{Component, Path};
 pub(super) fn add(hash: &mut Hash, spec: &ProgramSpec, problem_file: &Path) -> Result<(), FileError> {
     let own = problem_file.canonicalize().ok();
     let mut names: BTreeSet<String> = spec.depends.iter().cloned().collect();
-    for word in [Level::Upper, Level::Lower].iter().flat_map(|level| &spec.commands.of(*level).command) {
+    for word in spec.all_commands().into_iter().flat_map(|command| &command.command) {
         let beside = |name: &&str| {
             let path = Path::new(name);
             let inside = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));

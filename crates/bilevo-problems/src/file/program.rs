@@ -3,13 +3,15 @@
 //! At the top: `command = ["python3", "plant.py"]`, `environment`, `batch`, `once`, `timeout` and
 //! `start_timeout` in seconds, `max_failures`, `memory_mb`, `depends` (files). A level may have its own `command`,
 //! `environment`, `batch` and `once`, says `maximize = true`, and how many `inequalities` and
-//! `equalities` the program returns for it.
+//! `equalities` the program returns for it. A table `[follower]`, in place of `[lower]` or beside it, says
+//! that a program answers for the follower by itself; it may have its own `command`, `environment` and `batch`.
 
+use super::Tables;
 use super::reader::{Field, Reader};
 use crate::program::{
     Command, Commands, DEFAULT_MAX_FAILURES, DEFAULT_START_TIMEOUT, DEFAULT_TIMEOUT, Mode, Once, ProgramSpec,
 };
-use bilevo_core::problem::{Direction, Level, ProblemSpec};
+use bilevo_core::problem::{Direction, Follower, Level, ProblemSpec};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -23,14 +25,19 @@ pub(crate) const KEYS: [&str; 9] =
 pub(crate) const LEVEL_KEYS: [&str; 9] =
     ["command", "environment", "batch", "once", "maximize", "minimize", "variables", "inequalities", "equalities"];
 
+/// Keys of the table of a follower with its own solver.
+pub(crate) const FOLLOWER_KEYS: [&str; 5] = ["command", "environment", "batch", "maximize", "minimize"];
+
 /// Reads a program file; `spec` has the variables already.
 pub(crate) fn program(
     reader: &mut Reader,
     top: &[Field],
-    [upper, lower]: [(&Field, &[Field]); 2],
+    tables: &Tables<'_, '_>,
     mut spec: ProblemSpec,
 ) -> Option<ProgramSpec> {
-    for (level, fields) in [(&mut spec.upper, upper.1), (&mut spec.lower, lower.1)] {
+    let (upper, lower) = (&tables.upper, tables.lower.as_ref());
+    let none = Vec::new();
+    for (level, fields) in [(&mut spec.upper, &upper.1), (&mut spec.lower, lower.map_or(&none, |lower| &lower.1))] {
         if let Some(field) = find(fields, "inequalities") {
             level.inequalities = reader.whole(field, 0)? as usize;
         }
@@ -39,19 +46,18 @@ pub(crate) fn program(
         }
         level.direction = direction(reader, fields);
     }
-    let own =
-        |fields: &[Field]| ["command", "environment", "batch", "once"].iter().any(|key| find(fields, key).is_some());
-    let commands = if own(upper.1) || own(lower.1) {
-        let upper = command(reader, top, Some((Level::Upper, upper.0, upper.1)));
-        let lower = command(reader, top, Some((Level::Lower, lower.0, lower.1)));
-        Commands::Each { upper: upper?, lower: lower? }
-    } else {
-        Commands::Both(command(reader, top, None)?)
-    };
+    if let Some((_, fields)) = &tables.follower {
+        spec.follower = Follower::Oracle;
+        if lower.is_none() {
+            spec.lower.direction = direction(reader, fields);
+        }
+    }
+    let (commands, follower) = commands(reader, top, tables)?;
     let mut program = ProgramSpec {
         problem: spec,
         folder: PathBuf::new(),
         commands,
+        follower,
         timeout: seconds(reader, top, "timeout", DEFAULT_TIMEOUT),
         start_timeout: seconds(reader, top, "start_timeout", DEFAULT_START_TIMEOUT),
         max_failures: DEFAULT_MAX_FAILURES,
@@ -80,6 +86,29 @@ pub(crate) fn program(
         return None;
     }
     Some(program)
+}
+
+/// The commands of the levels, and that of the follower's own solver if it has another than the leader.
+fn commands(reader: &mut Reader, top: &[Field], tables: &Tables<'_, '_>) -> Option<(Commands, Option<Command>)> {
+    let own =
+        |fields: &[Field]| ["command", "environment", "batch", "once"].iter().any(|key| find(fields, key).is_some());
+    let (upper, upper_fields) = (tables.upper.0, &tables.upper.1[..]);
+    let commands = match &tables.lower {
+        Some((lower, fields)) if own(upper_fields) || own(fields) => {
+            let upper = command(reader, top, Some((Level::Upper, upper, upper_fields)));
+            let lower = command(reader, top, Some((Level::Lower, lower, fields)));
+            Commands::Each { upper: upper?, lower: lower? }
+        }
+        Some(_) => Commands::Both(command(reader, top, None)?),
+        None => Commands::Both(command(reader, top, Some((Level::Upper, upper, upper_fields)))?),
+    };
+    let follower = match &tables.follower {
+        Some((follower, fields)) if own(fields) || (own(upper_fields) && find(top, "command").is_some()) => {
+            Some(command(reader, top, Some((Level::Lower, follower, fields)))?)
+        }
+        _ => None,
+    };
+    Some((commands, follower))
 }
 
 fn find<'f, 'd>(fields: &'f [Field<'d>], key: &str) -> Option<&'f Field<'d>> {

@@ -415,3 +415,29 @@ fn whole_numbers_and_fixed_variables() {
     assert_eq!(problem.spec().lower.space.combinations(), 1_000_000_001);
     assert_eq!(problem.spec().check(), Ok(()));
 }
+
+#[test]
+fn a_program_answers_for_the_follower() {
+    let program = |text: &str| match file::parse("market.toml", text, &mut file::no_tables) {
+        Ok(ProblemFile::Program { spec, .. }) => Ok(spec),
+        Ok(_) => panic!("expressions"),
+        Err(error) => Err(error.to_string()),
+    };
+    let upper = "[upper]\nvariables = { t = [0, 10] }\n";
+    let one = program(&format!("command = [\"./market\"]\n{upper}[follower]\n")).unwrap();
+    assert!(one.problem.is_oracle_alone() && one.follower.is_none());
+    assert_eq!(one.all_commands().len(), 1);
+    let own = format!("command = [\"./market\"]\n{upper}[follower]\ncommand = [\"./clear\"]\nbatch = 5\n");
+    let own = program(&own).unwrap();
+    assert_eq!(own.follower.as_ref().map(|f| f.command[0].as_str()), Some("./clear"));
+    assert_eq!(own.all_commands().len(), 2);
+    let beside = format!("command = [\"./market\"]\n{upper}[lower]\nvariables = {{ y = [0, 1] }}\n[follower]\n");
+    let beside = program(&beside).unwrap();
+    assert!(!beside.problem.is_oracle_alone() && beside.problem.lower.dim() == 1);
+    let formulas = "[upper]\nminimize = \"t\"\nvariables = { t = [0, 10] }\n[follower]\n";
+    assert!(program(formulas).unwrap_err().contains("[follower] needs a program"));
+    let once = format!("command = [\"./market\"]\nonce = {{}}\n{upper}[follower]\n");
+    assert!(program(&once).unwrap_err().contains("line by line"));
+    let misspelt = format!("command = [\"./market\"]\n{upper}[follower]\nvariables = {{ y = [0, 1] }}\n");
+    assert!(program(&misspelt).unwrap_err().contains("variables"));
+}

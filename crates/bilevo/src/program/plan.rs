@@ -47,10 +47,10 @@ pub(super) const OUTPUT_LIMIT: usize = 16 * 1024 * 1024;
 impl Plan {
     /// # Errors
     /// What cannot be used, in words.
-    pub(super) fn new(spec: &ProgramSpec, level: Level) -> Result<Self, String> {
+    pub(super) fn new(spec: &ProgramSpec, command: &Command) -> Result<Self, String> {
         let [upper, lower] = [Level::Upper, Level::Lower].map(|level| spec.problem.names(level));
         let names = Names { upper: &upper, lower: &lower };
-        let Command { command, environment, mode } = spec.commands.of(level);
+        let Command { command, environment, mode } = command;
         let [program, arguments @ ..] = &command[..] else { return Err("there is no command".into()) };
         let asking = match mode {
             Mode::Lines { batch } => Asking::Lines { arguments: arguments.to_vec(), batch: *batch },
@@ -163,7 +163,7 @@ impl OncePlan {
             })
         };
         let constraints = self.constraints.iter().map(find).collect::<Result<_, _>>()?;
-        Ok(Answer { value: find(&self.value)?, constraints })
+        Ok(Answer { value: find(&self.value)?, constraints, given: None })
     }
 }
 

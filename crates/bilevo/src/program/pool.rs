@@ -10,7 +10,7 @@ use super::protocol::Answer;
 use super::worker::{Done, Setting, Worker};
 use crate::evaluate::{Evaluator, EvaluatorError, TimeLimits};
 use bilevo_core::batch::{Batch, Replies, check_reply};
-use bilevo_core::problem::{Failure, FailureKind, Level, ProblemSpec};
+use bilevo_core::problem::{Failure, FailureKind, ProblemSpec};
 use bilevo_problems::program::{Commands, ProgramSpec};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -58,7 +58,12 @@ impl Program {
 
     /// Lets the pool of the batch's level answer all its points.
     fn work(&mut self, batch: &Batch) -> Result<(), EvaluatorError> {
-        let pool = if batch.level() == Level::Lower { self.plans.len() - 1 } else { 0 };
+        let pool = match batch.kind() {
+            "follower" if self.spec.follower.is_none() => 0,
+            "follower" => self.plans.len() - 1,
+            "lower" if matches!(self.spec.commands, Commands::Each { .. }) => 1,
+            _ => 0,
+        };
         let (plan, workers) = (&self.plans[pool], &mut self.workers[pool]);
         let mut setting = Setting { spec: &self.spec, plan, batch, guard: &mut self.guard };
         let mut queue = cut(batch.len(), plan.batch(), workers.len());
@@ -93,14 +98,15 @@ fn refused(spec: &ProgramSpec, message: String) -> EvaluatorError {
     EvaluatorError::new(format!("`{}`: {message}", spec.problem.name))
 }
 
-/// One plan for both levels, or one for each.
+/// One plan for both levels, or one for each; last that of a follower's own solver, if it has another.
 fn plans(spec: &ProgramSpec) -> Result<Vec<Plan>, EvaluatorError> {
     spec.check().map_err(|error| refused(spec, error.to_string()))?;
-    let levels = match spec.commands {
-        Commands::Both(_) => &[Level::Upper][..],
-        Commands::Each { .. } => &[Level::Upper, Level::Lower],
+    let levels = match &spec.commands {
+        Commands::Both(both) => vec![both],
+        Commands::Each { upper, lower } => vec![upper, lower],
     };
-    let plans = levels.iter().map(|&level| Plan::new(spec, level)).collect::<Result<Vec<_>, _>>();
+    let commands = levels.into_iter().chain(&spec.follower);
+    let plans = commands.map(|command| Plan::new(spec, command)).collect::<Result<Vec<_>, _>>();
     plans.map_err(|message| refused(spec, message))
 }
 
@@ -119,6 +125,7 @@ impl Evaluator for Program {
         }
         for answer in self.answers.drain(..) {
             match answer {
+                Some(Ok(Answer { given: Some(given), .. })) => replies.push_answer(&self.spec.problem, given),
                 Some(Ok(answer)) => replies.push(&self.spec.problem, answer.value, &answer.constraints),
                 Some(Err(failure)) => replies.push_failure(failure),
                 None => replies.push_failure(Failure::new(FailureKind::Error, "the evaluation was not made")),
@@ -195,6 +202,7 @@ fn count_failures(
 ) -> Result<u32, EvaluatorError> {
     for answer in latest.iter().filter_map(|&point| answers[point].as_ref()) {
         let checked = match answer {
+            Ok(Answer { given: Some(given), .. }) => given.check(&spec.problem),
             Ok(answer) => check_reply(&spec.problem, batch.level(), answer.value, &answer.constraints).map(drop),
             Err(failure) => Err(failure.clone()),
         };

@@ -5,12 +5,16 @@
 //! `{"id":7,"level":"lower","points":[{"x":[…],"y":[…]},…]}` and reply with `{"id":7,"results":[…]}`,
 //! one object with `value` and `constraints`, or `error`, for each point in order.
 //!
+//! A program that answers for the follower gets `{"id":7,"level":"follower","x":[…]}` and replies with
+//! `{"id":7,"y":[…]}`, with `value` (f there) if it is known and with `info`, anything that the leader's
+//! objective wants. Requests of the upper level then carry that answer: its `y`, `value` and `info`.
+//!
 //! JSON has no NaN and no infinities; whether a program writes `null`, `NaN` or `Infinity`, that
 //! evaluation failed and the others of its line stand.
 
 use bilevo_core::batch::Batch;
 use bilevo_core::printable::{printable, shorten};
-use bilevo_core::problem::{Failure, FailureKind, Level};
+use bilevo_core::problem::{Failure, FailureKind, OracleAnswer};
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -21,12 +25,14 @@ pub struct Answer {
     pub value: f64,
     /// Constraint values, inequalities first.
     pub constraints: Vec<f64>,
+    /// To a decision: what the follower does.
+    pub given: Option<OracleAnswer>,
 }
 
 #[derive(Serialize)]
 struct Request<'a> {
     id: u64,
-    level: Level,
+    level: &'static str,
     #[serde(flatten)]
     ask: Ask<'a>,
 }
@@ -41,17 +47,35 @@ enum Ask<'a> {
 #[derive(Serialize)]
 struct Point<'a> {
     x: &'a [f64],
-    y: &'a [f64],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    y: Option<&'a [f64]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    info: Option<serde_json::Value>,
+}
+
+impl<'a> Point<'a> {
+    fn new(batch: &'a Batch, index: usize) -> Self {
+        let answer = batch.answer(index);
+        let info = answer.and_then(|answer| answer.info.as_deref());
+        Point {
+            x: batch.x(index),
+            y: (!batch.asks_follower()).then(|| batch.y(index)),
+            value: answer.and_then(|answer| answer.value),
+            info: info.and_then(|info| serde_json::from_slice(info).ok()),
+        }
+    }
 }
 
 /// Writes the request for some points of a batch as one line; `many` chooses the form with a list.
 /// The id of the line is the one of its first point.
 pub(super) fn write_request(line: &mut Vec<u8>, batch: &Batch, points: &[usize], many: bool) {
-    let point = |&index: &usize| Point { x: batch.x(index), y: batch.y(index) };
+    let point = |&index: &usize| Point::new(batch, index);
     let (Some(first), id) = (points.first(), request_id(batch, points)) else { return };
     let ask = if many { Ask::Many { points: points.iter().map(point).collect() } } else { Ask::One(point(first)) };
     // Plain numbers into memory: there is nothing that could fail.
-    let _ = serde_json::to_writer(&mut *line, &Request { id, level: batch.level(), ask });
+    let _ = serde_json::to_writer(&mut *line, &Request { id, level: batch.kind(), ask });
     line.push(b'\n');
 }
 
@@ -74,6 +98,9 @@ struct Reply {
     value: Option<Option<f64>>,
     #[serde(default, deserialize_with = "list_or_number")]
     constraints: Vec<Option<f64>>,
+    #[serde(default, deserialize_with = "some_list")]
+    y: Option<Vec<Option<f64>>>,
+    info: Option<serde_json::Value>,
     error: Option<String>,
 }
 
@@ -83,6 +110,9 @@ struct PointReply {
     value: Option<Option<f64>>,
     #[serde(default, deserialize_with = "list_or_number")]
     constraints: Vec<Option<f64>>,
+    #[serde(default, deserialize_with = "some_list")]
+    y: Option<Vec<Option<f64>>>,
+    info: Option<serde_json::Value>,
     error: Option<String>,
 }
 
@@ -130,19 +160,47 @@ fn list_or_number<'de, D: Deserializer<'de>>(field: D) -> Result<Vec<Option<f64>
     field.deserialize_any(Numbers)
 }
 
+/// A list that is there.
+fn some_list<'de, D: Deserializer<'de>>(field: D) -> Result<Option<Vec<Option<f64>>>, D::Error> {
+    list_or_number(field).map(Some)
+}
+
+/// What a reply says about each of its points.
+type Said = Vec<Result<Answer, Failure>>;
+
 /// Reads the reply to request `id` of `points` points, in the form with a list if `many`.
 ///
 /// # Errors
 /// It is no proper reply to this request: nothing the program says can be trusted any more.
 #[doc(hidden)]
-pub fn read_reply(line: &[u8], id: u64, points: usize, many: bool) -> Result<Vec<Result<Answer, Failure>>, Failure> {
+pub fn read_reply(line: &[u8], id: u64, points: usize, many: bool) -> Result<Said, Failure> {
+    read(line, id, points, many, PointReply::answer)
+}
+
+/// Reads the reply to a request for the follower's own answers.
+///
+/// # Errors
+/// As for [`read_reply`].
+#[doc(hidden)]
+pub fn read_answers(line: &[u8], id: u64, points: usize, many: bool) -> Result<Said, Failure> {
+    read(line, id, points, many, PointReply::given)
+}
+
+fn read(
+    line: &[u8],
+    id: u64,
+    points: usize,
+    many: bool,
+    say: fn(PointReply) -> Result<Result<Answer, Failure>, Failure>,
+) -> Result<Said, Failure> {
     let reply = parse(line)?;
     check_id(reply.id.as_ref(), id)?;
-    let whole = PointReply { value: reply.value, constraints: reply.constraints, error: reply.error };
+    let Reply { value, constraints, y, info, error, .. } = reply;
+    let whole = PointReply { value, constraints, y, info, error };
     match reply.results {
         // An error of the whole line counts for each of its points.
         None if whole.error.is_some() || !many => {
-            let answer = whole.answer()?;
+            let answer = say(whole)?;
             Ok(vec![answer; points])
         }
         None => Err(bad(format!("the reply to {points} points has no `results`"))),
@@ -150,19 +208,43 @@ pub fn read_reply(line: &[u8], id: u64, points: usize, many: bool) -> Result<Vec
         Some(results) if results.len() != points => {
             Err(bad(format!("the reply has {} results instead of {points}", results.len())))
         }
-        Some(results) => results.into_iter().map(PointReply::answer).collect(),
+        Some(results) => results.into_iter().map(say).collect(),
     }
 }
 
 impl PointReply {
     fn answer(self) -> Result<Result<Answer, Failure>, Failure> {
-        if let Some(error) = self.error {
-            return Ok(Err(Failure::new(FailureKind::Error, printable(&shorten(&error, MESSAGE)))));
+        if let Some(failure) = self.failure() {
+            return Ok(Err(failure));
         }
         let Some(value) = self.value else { return Err(bad("the reply has neither a `value` nor an `error`")) };
-        let number = |number: Option<f64>| number.unwrap_or(f64::NAN);
-        Ok(Ok(Answer { value: number(value), constraints: self.constraints.into_iter().map(number).collect() }))
+        Ok(Ok(Answer { value: number(value), constraints: numbers(self.constraints), given: None }))
     }
+
+    /// What the follower does.
+    fn given(self) -> Result<Result<Answer, Failure>, Failure> {
+        if let Some(failure) = self.failure() {
+            return Ok(Err(failure));
+        }
+        let Some(y) = self.y else { return Err(bad("the follower's answer has neither a `y` nor an `error`")) };
+        // Plain data: there is nothing that could fail.
+        let info = self.info.and_then(|info| serde_json::to_vec(&info).ok());
+        let given = OracleAnswer { y: numbers(y), value: self.value.map(number), info };
+        Ok(Ok(Answer { given: Some(given), ..Answer::default() }))
+    }
+
+    fn failure(&self) -> Option<Failure> {
+        let words = |error: &String| Failure::new(FailureKind::Error, printable(&shorten(error, MESSAGE)));
+        self.error.as_ref().map(words)
+    }
+}
+
+fn number(number: Option<f64>) -> f64 {
+    number.unwrap_or(f64::NAN)
+}
+
+fn numbers(list: Vec<Option<f64>>) -> Vec<f64> {
+    list.into_iter().map(number).collect()
 }
 
 /// Longest message taken over from a program.
@@ -234,7 +316,7 @@ mod tests {
     #[test]
     fn a_value_and_its_constraints() {
         let answer = one(r#"{"id":7,"value":1.5,"constraints":[-1,2e-3]}"#).unwrap().unwrap();
-        assert_eq!(answer, Answer { value: 1.5, constraints: vec![-1.0, 2e-3] });
+        assert_eq!(answer, Answer { value: 1.5, constraints: vec![-1.0, 2e-3], given: None });
         assert_eq!(one(r#" {"value":1,"id":7.0, "note":"x"}"#).unwrap().unwrap().value, 1.0);
     }
 
@@ -284,5 +366,19 @@ mod tests {
         assert!(many(r#"{"id":7,"value":1}"#).contains("no `results`"));
         assert!(many(r#"{"id":7,"results":[{"value":1}]}"#).contains("1 results instead of 2"));
         assert!(many(r#"{"id":7,"results":[{"value":1},{}]}"#).contains("neither"));
+    }
+
+    #[test]
+    fn answers_of_a_follower() {
+        let given = |line: &str| read_answers(line.as_bytes(), 7, 1, false).map(|mut all| all.remove(0));
+        let answer = given(r#"{"id":7,"y":[1,2.5],"value":-3,"info":{"price":[1.5]}}"#).unwrap().unwrap();
+        let expected = OracleAnswer::new([1.0, 2.5]).with_value(-3.0).with_info(r#"{"price":[1.5]}"#);
+        assert_eq!(answer.given, Some(expected));
+        assert_eq!(given(r#"{"id":7,"y":4}"#).unwrap().unwrap().given, Some(OracleAnswer::new([4.0])));
+        assert!(given(r#"{"id":7,"y":[NaN]}"#).unwrap().unwrap().given.is_some_and(|given| given.y[0].is_nan()));
+        assert_eq!(given(r#"{"id":7,"error":"no flow"}"#).unwrap().unwrap_err().message, "no flow");
+        assert!(given(r#"{"id":7,"value":1}"#).unwrap_err().message.contains("neither a `y` nor"));
+        let many = read_answers(br#"{"id":7,"results":[{"y":[1]},{"error":"no"}]}"#, 7, 2, true).unwrap();
+        assert!(many[0].is_ok() && many[1].is_err());
     }
 }

@@ -4,7 +4,7 @@ use super::folder::Folder;
 use super::guard::Guard;
 use super::plan::{Asking, OUTPUT_LIMIT, OncePlan, Plan};
 use super::process::{End, Launch, Process};
-use super::protocol::{Answer, bad, read_reply, reply_limit, request_id, write_request};
+use super::protocol::{Answer, bad, read_answers, read_reply, reply_limit, request_id, write_request};
 use super::template::Values;
 use bilevo_core::batch::Batch;
 use bilevo_core::problem::{Failure, FailureKind};
@@ -17,6 +17,9 @@ use std::time::{Duration, Instant};
 /// How long a program that has closed its output may take to end by itself, so that its exit
 /// status can be told.
 const GRACE: Duration = Duration::from_millis(500);
+
+/// Numbers in an answer of a follower's own solver, with what it says beside, at most.
+const LONGEST_ANSWER: usize = 100_000;
 
 /// What a worker needs to know about the rest.
 pub(super) struct Setting<'a> {
@@ -123,12 +126,17 @@ impl Worker {
         let ended = process.has_ended();
         let answers = match &setting.plan.asking {
             Asking::Lines { batch, .. } => {
-                let constraints = setting.spec.problem.level(setting.batch.level()).constraints();
+                let asks_follower = setting.batch.asks_follower();
+                let constraints = match asks_follower {
+                    true => LONGEST_ANSWER,
+                    false => setting.spec.problem.level(setting.batch.level()).constraints(),
+                };
                 process.pump(reply_limit(job.points.len(), constraints));
                 match next_line(process, reply_limit(job.points.len(), constraints)) {
                     Some(line) => {
                         let id = request_id(setting.batch, &job.points);
-                        line.and_then(|line| read_reply(&line, id, job.points.len(), *batch > 1))
+                        let read = if asks_follower { read_answers } else { read_reply };
+                        line.and_then(|line| read(&line, id, job.points.len(), *batch > 1))
                     }
                     None if ended || process.is_mute() || process.deaf => {
                         return self.ended_early(setting);

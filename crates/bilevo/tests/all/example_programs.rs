@@ -1,7 +1,7 @@
 //! The programs under `examples/programs`, where their interpreter or compiler exists. With `CI` set
 //! none may be missing.
 
-use bilevo::{Batch, Evaluator, Level, Replies, Solver, Source, source};
+use bilevo::{Batch, Evaluator, Functions, Level, OracleAnswer, Replies, Solver, Source, source};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -92,4 +92,28 @@ fn the_duopoly_is_solved_the_same_with_any_number_of_processes() {
     let (one, two) = (solve(1), solve(2));
     assert!((two.x.as_ref().unwrap()[0] - 6.0).abs() < 1e-2, "{two:?}");
     assert_eq!((one.x, one.y, one.evaluations), (two.x, two.y, two.evaluations));
+}
+
+#[test]
+fn a_follower_that_a_program_answers_for() {
+    if !exists("python3") {
+        return;
+    }
+    let trips = |x: &[f64]| {
+        let y = [8.0 - x[0], 6.0 - 0.5 * x[1]];
+        Ok(OracleAnswer::new(y).with_value(-(y[0] + y[1])))
+    };
+    let income = |x: &[f64], answer: &OracleAnswer| x[0] * answer.y[0] + x[1] * answer.y[1] - 2.5;
+    let same = Functions::with_follower("two tolls", vec![(0.0, 8.0), (0.0, 12.0)], income, trips).maximize_upper();
+    let source = open(&examples().join("own-follower.toml"));
+    let run = |source: &dyn Source, method: &str, jobs: usize| {
+        let result = Solver::new(source).method(method).seed(3).jobs(jobs).max_upper_evals(40).run().unwrap();
+        (result.x, result.y, result.upper_value, result.lower_value, result.evaluations)
+    };
+    for method in ["auto", "cr-bl-cma-es"] {
+        let own = run(&same, method, 1);
+        assert!(own.2.unwrap() > 25.0, "{own:?}");
+        assert_eq!(run(&*source, method, 1), own, "{method}");
+        assert_eq!(run(&*source, method, 2), own, "{method}");
+    }
 }

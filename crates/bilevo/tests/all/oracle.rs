@@ -1,6 +1,6 @@
 //! A follower with its own solver: every way of running it, and what it does with odd answers.
 
-use bilevo::{Failure, Functions, OracleAnswer, RunError, Solver, Status};
+use bilevo::{Failure, Functions, OracleAnswer, RunError, Solver, Space, Status};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -118,5 +118,46 @@ fn an_oracle_that_answers_in_a_small_part_of_the_box_is_asked_all_over_it() {
     for seed in 1..=5 {
         let result = Solver::new(&problem).method("bl-cma-es").seed(seed).run().unwrap();
         assert!(result.x.as_ref().is_some_and(|x| (x[0] - 4.0).abs() < 1e-2), "{seed}: {:?}", result.x);
+    }
+}
+
+#[test]
+fn answers_that_change_are_noticed_for_whole_numbers_too() {
+    // Answers to whole numbers are remembered; the decision that is asked about twice must go out all the same.
+    let calls = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&calls);
+    let drifting = move |x: &[f64]| {
+        let call = counted.fetch_add(1, Ordering::Relaxed);
+        Ok(OracleAnswer::new([x[0] + 0.01 * call as f64]))
+    };
+    let steady = |x: &[f64]| Ok(OracleAnswer::new([x[0]]));
+    let value = |x: &[f64], a: &OracleAnswer| (x[0] - 40.0).abs() + a.y[0];
+    let space = || Space::new().whole("n", 0.0, 100.0);
+    for method in ["auto", "bl-cma-es"] {
+        let problem = Functions::with_follower("drift", space(), value, drifting.clone());
+        let result = Solver::new(&problem).method(method).seed(1).max_upper_evals(30).run().unwrap();
+        assert!(result.warnings.iter().any(|words| words.contains("asked twice")), "{method}: {:?}", result.warnings);
+        let problem = Functions::with_follower("steady", space(), value, steady);
+        let result = Solver::new(&problem).method(method).seed(1).max_upper_evals(30).run().unwrap();
+        assert!(!result.warnings.iter().any(|words| words.contains("asked twice")), "{method}: {:?}", result.warnings);
+    }
+}
+
+#[test]
+fn a_function_that_jumps_is_searched_all_over() {
+    // Seven steps along each variable, rising to an edge; the best step of the first is not where it is smoothest.
+    let steps = |x: &[f64]| {
+        let height = [3.0, 1.0, 5.0, 2.0, 9.0, 4.0, 0.0];
+        let along = |v: f64, turn: usize| height[((v * 7.0) as usize + turn) % 7] + (v * 7.0).fract();
+        -along(x[0], 0) - along(x[1], 3)
+    };
+    let problem = || {
+        Functions::with_follower("steps", vec![(0.0, 0.999); 2], move |x, _| steps(x), |_| Ok(OracleAnswer::new([0.0])))
+    };
+    for seed in 1..=4 {
+        let result = Solver::new(&problem()).seed(seed).run().unwrap();
+        assert!(result.upper_value.unwrap() < -19.9999, "seed {seed}: {:?}", result.upper_value);
+        assert_eq!(result.stop, Status::Finished(bilevo::StopReason::Agreed));
+        assert!(result.evaluations.lower < 2000, "seed {seed}: {}", result.evaluations.lower);
     }
 }

@@ -52,6 +52,9 @@ fn refuse_other_settings(args: &Args, saved: &Config) -> anyhow::Result<()> {
     let refuse = |flag: &str| -> anyhow::Result<()> {
         bail!("`{flag}` cannot be changed in a run that has started\nhint: leave it out, or start a new run")
     };
+    if !args.x0.is_empty() {
+        refuse("--x0")?;
+    }
     for (key, value) in &args.set {
         let mut wanted = saved.clone();
         wanted.set(key, value)?;

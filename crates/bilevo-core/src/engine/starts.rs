@@ -1,0 +1,98 @@
+//! Where a run begins, if somebody knows a good place.
+
+use super::{Engine, SchemeSetup};
+use crate::problem::{Level, ProblemSpec};
+use crate::space::Space;
+
+/// A place to begin: a decision, and an answer to it if one is known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Start {
+    /// The leader's decision.
+    pub x: Vec<f64>,
+    /// The follower's answer; the middle of its box if absent.
+    pub y: Option<Vec<f64>>,
+}
+
+/// Why a run cannot begin at a place.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// A wrong number of values.
+    #[error("start {number} has {got} values of {letter}\nhint: the problem has {expected}")]
+    Size {
+        /// Number of the start, from 1.
+        number: usize,
+        /// x or y.
+        letter: char,
+        /// Values given.
+        got: usize,
+        /// Variables of the level.
+        expected: usize,
+    },
+    /// A value that the variable cannot take.
+    #[error("start {number} has {name} = {value}, which that variable cannot take\nhint: {hint}")]
+    Outside {
+        /// Number of the start, from 1.
+        number: usize,
+        /// The variable.
+        name: String,
+        /// The value.
+        value: f64,
+        /// What it can take.
+        hint: String,
+    },
+    /// The run has begun.
+    #[error("the run has begun already\nhint: give starts before the first evaluation")]
+    Begun,
+}
+
+impl Engine {
+    /// Begins at given places instead of drawn ones; how many of them the method takes: a search over
+    /// decisions alone takes all, others the first.
+    ///
+    /// # Errors
+    /// A place outside of the problem's boxes, or a run that has begun. Nothing is changed then.
+    pub fn start_at(&mut self, starts: &[Start]) -> Result<usize, StartError> {
+        if self.issued > 0 || self.generation > 0 || !self.batch.is_empty() {
+            return Err(StartError::Begun);
+        }
+        let given = self.outside.as_ref().map_or(&self.spec, |outside| &outside.spec);
+        for (index, start) in starts.iter().enumerate() {
+            check(given, Level::Upper, index + 1, &start.x)?;
+            if let Some(y) = &start.y {
+                check(given, Level::Lower, index + 1, y)?;
+            }
+        }
+        if starts.is_empty() {
+            return Ok(0);
+        }
+        let point = |start: &Start| {
+            let y = start.y.as_ref().map_or_else(|| self.spec.lower.space.middle(), |y| free(&given.lower.space, y));
+            [free(&given.upper.space, &start.x), y].concat()
+        };
+        let points: Vec<Vec<f64>> = starts.iter().map(point).collect();
+        let Engine { spec, config, sizes, streams, scheme, .. } = self;
+        Ok(scheme.begin_at(SchemeSetup { spec, config, sizes, streams: *streams }, &points))
+    }
+}
+
+/// The variables that are not fixed.
+fn free(space: &Space, point: &[f64]) -> Vec<f64> {
+    space.iter().zip(point).filter(|(variable, _)| !variable.is_fixed()).map(|(_, value)| *value).collect()
+}
+
+fn check(spec: &ProblemSpec, level: Level, number: usize, point: &[f64]) -> Result<(), StartError> {
+    let (space, letter) = (&spec.level(level).space, if level == Level::Upper { 'x' } else { 'y' });
+    if point.len() != space.dim() {
+        return Err(StartError::Size { number, letter, got: point.len(), expected: space.dim() });
+    }
+    match space.iter().zip(point).position(|(variable, value)| !variable.contains(*value)) {
+        None => Ok(()),
+        Some(index) => {
+            let variable = space.variable(index);
+            let kind = if variable.is_whole() { "whole numbers" } else { "numbers" };
+            let hint = format!("{kind} from {} to {}", variable.low, variable.high);
+            Err(StartError::Outside { number, name: spec.names(level)[index].clone(), value: point[index], hint })
+        }
+    }
+}

@@ -1,0 +1,49 @@
+"""Where a run begins, if its owner knows a good place."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ._errors import ProblemError
+
+#: One point, or several as rows.
+Starts: TypeAlias = npt.ArrayLike
+
+
+def read_starts(x0: Starts | None, y0: Starts | None, n_upper: int, n_lower: int) -> list[tuple[list[float], list[float] | None]]:
+    """Pairs (x, y) from points or rows of points.
+
+    >>> read_starts([1, 2], None, 2, 3)
+    [([1.0, 2.0], None)]
+    >>> read_starts([[1], [2]], [[3, 4], [5, 6]], 1, 2)
+    [([1.0], [3.0, 4.0]), ([2.0], [5.0, 6.0])]
+    """
+    if x0 is None:
+        if y0 is not None:
+            raise ProblemError("y0 needs x0\nhint: the answer y0 belongs to a decision x0")
+        return []
+    decisions = _rows("x0", x0, n_upper)
+    if y0 is None:
+        return [(x, None) for x in decisions]
+    if n_lower == 0:
+        raise ProblemError("only the follower's own solver knows its answers\nhint: leave out y0")
+    answers = _rows("y0", y0, n_lower)
+    if len(answers) != len(decisions):
+        raise ProblemError(f"x0 has {len(decisions)} rows, y0 has {len(answers)}\nhint: one answer for each decision")
+    return list(zip(decisions, answers))
+
+
+def _rows(name: str, given: Starts, size: int) -> list[list[float]]:
+    try:
+        rows = np.asarray(given, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ProblemError(f"{name} is {given!r}\nhint: give {size} numbers, or rows of {size} numbers") from error
+    if rows.ndim == 1 and size == 1 and len(rows) != 1:
+        rows = rows[:, None]
+    rows = np.atleast_2d(rows)
+    if rows.ndim != 2 or rows.shape[1] != size or not len(rows):
+        raise ProblemError(f"{name} has the shape {np.shape(given)}\nhint: give {size} numbers, or rows of {size} numbers")
+    return [[float(value) for value in row] for row in rows]
