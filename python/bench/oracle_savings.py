@@ -24,6 +24,7 @@ RESPONSES = {
     3: (lambda x: np.arctan(x**2), 0.0),
     4: (lambda x: np.exp(np.abs(x)) - 1, 0.0),
     5: (lambda x: np.sqrt(np.abs(x)), 1.0),
+    6: (lambda x: x, 0.0),  # of the answers that are equally good for it, the one best for the leader
     7: (np.exp, 0.0),
     8: (np.cbrt, 1.0),
 }

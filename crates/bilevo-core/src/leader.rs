@@ -125,8 +125,8 @@ impl Leader {
             space: spec.upper.space.clone(),
             agreement: match config.jq.effort {
                 Effort::Quick => Some((1, 0)),
-                Effort::Normal => Some((3, 2)),
-                Effort::Thorough => Some((5, 3)),
+                Effort::Normal => Some((3, 3)),
+                Effort::Thorough => Some((5, 5)),
                 Effort::Budget => None,
             },
             knowledge: Knowledge { data, merit },

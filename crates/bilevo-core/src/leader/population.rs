@@ -2,7 +2,7 @@
 //!
 //! Where a function has steps a descent ends at the nearest edge, and other descents may agree on it. A
 //! population compares values and nothing else, over the whole box, and begins without anything that is
-//! known: what two of them find is evidence. When it has gathered, or stalls, its best member goes to the
+//! known: what several of them find is evidence. When it has gathered, or stalls, its best member goes to the
 //! edge by a pattern.
 
 use super::{Point, starts};
