@@ -18,8 +18,8 @@ from ._errors import BilevoWarning, ProblemError
 from ._problem import BestKnown, BilevelProblem, FollowerSolver, FunctionProblem, Maximize, Names
 from ._progress import progress as make_progress
 from ._result import Failure, Generation, Result
-from ._starts import Starts, read_starts
 from ._settings import Budget, Seed, known_method, read_count, read_seconds, read_seed, read_settings
+from ._starts import Start, Starts, read_starts
 from ._workers import Pool, Workers, counter, is_number, processes
 from .problems import AnyProblem, NamedProblem, find
 
@@ -239,7 +239,7 @@ def _open(
     seed: Seed,
     settings: list[tuple[str, str]],
     checkpoint: str | os.PathLike[str] | None,
-    starts: list[tuple[list[float], list[float] | None]],
+    starts: list[Start],
 ) -> _native.Run:
     """A new run, or the one in the checkpoint."""
     arguments = (problem._spec_json(), *problem._source(), known_method(method))

@@ -11,9 +11,11 @@ from ._errors import ProblemError
 
 #: One point, or several as rows.
 Starts: TypeAlias = npt.ArrayLike
+#: A decision, with an answer if one is known.
+Start: TypeAlias = tuple[list[float], "list[float] | None"]
 
 
-def read_starts(x0: Starts | None, y0: Starts | None, n_upper: int, n_lower: int) -> list[tuple[list[float], list[float] | None]]:
+def read_starts(x0: Starts | None, y0: Starts | None, n_upper: int, n_lower: int) -> list[Start]:
     """Pairs (x, y) from points or rows of points.
 
     >>> read_starts([1, 2], None, 2, 3)
@@ -33,7 +35,7 @@ def read_starts(x0: Starts | None, y0: Starts | None, n_upper: int, n_lower: int
     answers = _rows("y0", y0, n_lower)
     if len(answers) != len(decisions):
         raise ProblemError(f"x0 has {len(decisions)} rows, y0 has {len(answers)}\nhint: one answer for each decision")
-    return list(zip(decisions, answers))
+    return [(x, y) for x, y in zip(decisions, answers)]
 
 
 def _rows(name: str, given: Starts, size: int) -> list[list[float]]:

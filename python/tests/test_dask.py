@@ -78,16 +78,24 @@ def test_a_closed_client_is_named(cluster: Cluster) -> None:
         solve_toll(workers=executor)
 
 
+class Killer:
+    """A callback that kills a worker in the second generation."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.killed = False
+
+    def __call__(self, result: bilevo.Result) -> None:
+        if result.nit == 2 and not self.killed:
+            self.cluster.workers[0].kill()
+            self.cluster.workers[0].wait()
+            self.killed = True
+
+
 def test_a_worker_killed_in_the_middle_changes_nothing(client: Any, cluster: Cluster) -> None:
-    killed = []
-
-    def kill_one(result: bilevo.Result) -> None:
-        if result.nit == 2 and not killed:
-            cluster.workers[0].kill()
-            killed.append(cluster.workers[0].wait())
-
-    result = solve_toll(budget=60, f=slow_trips, workers=client, callback=kill_one)
-    assert killed and same(solve_toll(budget=60), result)
+    killer = Killer(cluster)
+    result = solve_toll(budget=60, f=slow_trips, workers=client, callback=killer)
+    assert killer.killed and same(solve_toll(budget=60), result)
     assert len(client.scheduler_info()["workers"]) == 1
     cluster.workers[0] = cluster.add_worker()
 
@@ -103,19 +111,13 @@ def income_of(x: Any, answer: bilevo.Answer) -> float:
 
 @pytest.mark.filterwarnings("ignore::bilevo.BilevoWarning")
 def test_a_followers_own_solver_on_a_cluster_whose_worker_is_killed(client: Any, cluster: Cluster) -> None:
-    killed = []
-
-    def kill_one(result: bilevo.Result) -> None:
-        if result.nit == 2 and not killed:
-            cluster.workers[0].kill()
-            killed.append(cluster.workers[0].wait())
-
     def solve(**options: Any) -> bilevo.Result:
         return bilevo.minimize(
             income_of, follower=slow_follower, bounds_upper=[(0, 8), (0, 12)], maximize="upper",
             method="bl-cma-es", seed=3, budget=60, **options,
         )
 
-    alone, together = solve(), solve(workers=client, callback=kill_one)
-    assert killed and same(alone, together)
+    killer = Killer(cluster)
+    assert same(solve(), solve(workers=client, callback=killer))
+    assert killer.killed
     cluster.workers[0] = cluster.add_worker()

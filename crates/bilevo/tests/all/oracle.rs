@@ -1,7 +1,6 @@
 //! A follower with its own solver: every way of running it, and what it does with odd answers.
 
 use bilevo::{Failure, Functions, OracleAnswer, RunError, Solver, Space, Status};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Tolls on two roads; drivers answer with trips and the operator's costs come as `info`.
@@ -75,15 +74,15 @@ fn an_oracle_that_always_fails_ends_the_run() {
     assert!(matches!(error, RunError::Mistake { points: 20, .. }), "{error}");
 }
 
+/// A solver whose answers change with every call.
+fn drifting() -> impl Fn(&[f64]) -> Result<OracleAnswer, Failure> + Send + Sync + 'static {
+    let calls = AtomicU64::new(0);
+    move |x: &[f64]| Ok(OracleAnswer::new([x[0] + 0.01 * calls.fetch_add(1, Ordering::Relaxed) as f64]))
+}
+
 #[test]
 fn answers_that_change_are_noticed() {
-    let calls = Arc::new(AtomicU64::new(0));
-    let counted = Arc::clone(&calls);
-    let drifting = move |x: &[f64]| {
-        let call = counted.fetch_add(1, Ordering::Relaxed);
-        Ok(OracleAnswer::new([x[0] + 0.01 * call as f64]))
-    };
-    let problem = Functions::with_follower("drift", vec![(0.0, 1.0)], |x, a| (x[0] - a.y[0]).abs(), drifting);
+    let problem = Functions::with_follower("drift", vec![(0.0, 1.0)], |x, a| (x[0] - a.y[0]).abs(), drifting());
     let result = Solver::new(&problem).method("bl-cma-es").seed(1).max_upper_evals(30).run().unwrap();
     assert!(result.warnings.iter().any(|words| words.contains("asked twice")), "{:?}", result.warnings);
 }
@@ -124,17 +123,11 @@ fn an_oracle_that_answers_in_a_small_part_of_the_box_is_asked_all_over_it() {
 #[test]
 fn answers_that_change_are_noticed_for_whole_numbers_too() {
     // Answers to whole numbers are remembered; the decision that is asked about twice must go out all the same.
-    let calls = Arc::new(AtomicU64::new(0));
-    let counted = Arc::clone(&calls);
-    let drifting = move |x: &[f64]| {
-        let call = counted.fetch_add(1, Ordering::Relaxed);
-        Ok(OracleAnswer::new([x[0] + 0.01 * call as f64]))
-    };
     let steady = |x: &[f64]| Ok(OracleAnswer::new([x[0]]));
     let value = |x: &[f64], a: &OracleAnswer| (x[0] - 40.0).abs() + a.y[0];
     let space = || Space::new().whole("n", 0.0, 100.0);
     for method in ["auto", "bl-cma-es"] {
-        let problem = Functions::with_follower("drift", space(), value, drifting.clone());
+        let problem = Functions::with_follower("drift", space(), value, drifting());
         let result = Solver::new(&problem).method(method).seed(1).max_upper_evals(30).run().unwrap();
         assert!(result.warnings.iter().any(|words| words.contains("asked twice")), "{method}: {:?}", result.warnings);
         let problem = Functions::with_follower("steady", space(), value, steady);

@@ -99,6 +99,10 @@ fn print(about: &About) -> anyhow::Result<()> {
     }
     writeln!(out)?;
     for (name, level) in [("The leader", upper), ("The follower", lower)] {
+        if level.variables.is_empty() {
+            writeln!(out, "{name} is answered for by its own solver\n")?;
+            continue;
+        }
         let verb = if level.direction == Direction::Maximize { "maximises" } else { "minimises" };
         heading(out, format_args!("{name} {verb}"))?;
         let mut rows = vec![["  variable", "from", "to"].map(String::from).to_vec()];

@@ -35,8 +35,13 @@ pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -
             format_args!("ordered {percent:.0}% of pairs correctly, {}", counted(result.trainings, "training")),
         )?;
     }
-    if let Some(verification) = &result.verification {
-        line(out, "answer", verification)?;
+    match &result.verification {
+        Some(found) if engine.spec().is_oracle_alone() => {
+            let restarts = counted(found.restarts, "search");
+            line(out, "answer", format_args!("by the follower's own solver; {restarts}, {} agree", found.agreeing))?;
+        }
+        Some(verification) => line(out, "answer", verification)?,
+        None => {}
     }
     if let Some(proof) = &result.proof {
         let style = if proof.is_refuted() { WARN } else { GOOD };
