@@ -37,7 +37,7 @@ pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -
     }
     match &result.verification {
         Some(found) if engine.spec().is_oracle_alone() => {
-            let restarts = counted(found.restarts, "search");
+            let restarts = counted(found.restarts, "restart");
             line(out, "answer", format_args!("by the follower's own solver; {restarts}, {} agree", found.agreeing))?;
         }
         Some(verification) => line(out, "answer", verification)?,
