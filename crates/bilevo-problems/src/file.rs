@@ -257,12 +257,12 @@ fn tables<'f, 'd>(reader: &mut Reader, top: &'f [Field<'d>]) -> Option<Tables<'f
         reader.unknown_keys(fields, if is_program { &program::LEVEL_KEYS } else { &EXPRESSION_LEVEL });
     }
     if let Some((field, fields)) = &follower {
-        reader.unknown_keys(fields, &program::FOLLOWER_KEYS);
         if !is_program {
-            let hint = "add `command = [\"python3\", \"market.py\"]`: a program answers, and evaluates the leader";
+            let hint = "formulas of the follower stand under [lower]; a program that answers for it needs `command`";
             reader.key_error(field, "[follower] needs a program", hint);
             return None;
         }
+        reader.unknown_keys(fields, &program::FOLLOWER_KEYS);
     }
     Some(Tables { upper: (upper, upper_fields), lower, follower, is_program })
 }
