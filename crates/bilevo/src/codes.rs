@@ -12,7 +12,7 @@ use bilevo_problems::{ProblemError, file};
 use std::error::Error;
 
 /// Every code with its meaning.
-pub const CODES: [(&str, &str); 26] = [
+pub const CODES: [(&str, &str); 27] = [
     ("E101", "there is no such problem"),
     ("E102", "the problem does not come in this size"),
     ("E103", "a problem file has mistakes or cannot be read"),
@@ -25,6 +25,7 @@ pub const CODES: [(&str, &str); 26] = [
     ("E204", "the method does not use this setting"),
     ("E205", "a setting cannot have this value"),
     ("E206", "the setting cannot be changed in a run that has started"),
+    ("E207", "the run cannot begin at this place"),
     ("E301", "an evaluation failed, and the run was set to stop"),
     ("E302", "every evaluation failed in the same way: a mistake in the function"),
     ("E303", "the evaluations cannot continue: a program or worker failed, or the time ran out"),
@@ -70,6 +71,7 @@ fn run(error: &RunError) -> &'static str {
         RunError::ChangedProblem { .. } => "E106",
         RunError::HasStarted { .. } => "E206",
         RunError::Config(error) => config(error),
+        RunError::Start(_) => "E207",
         RunError::Evaluation { .. } => "E301",
         RunError::Mistake { .. } => "E302",
         RunError::Evaluator(_) | RunError::Tell(_) => "E303",
