@@ -7,7 +7,7 @@ that are absent say that the solver returned y alone, which is what the leader's
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -38,6 +38,11 @@ class Answer:
 
 def pack(given: Any) -> Packed:
     """What a solver returned, ready to travel."""
+    if isinstance(given, Mapping):
+        raise TypeError(
+            "the follower returned a mapping, and y must be numbers"
+            "\nhint: return bilevo.Answer(y=..., info=...); info may be anything, and F gets the whole answer"
+        )
     if not isinstance(given, Answer):
         return _values.vector(given), None, None
     value = None if given.f is None else _values.number(given.f)

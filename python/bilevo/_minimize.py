@@ -227,7 +227,8 @@ def _problem(
     for key in ("bounds_upper",) if own["follower"] is not None else ("f", "bounds_upper", "bounds_lower"):
         if own[key] is None:
             raise ProblemError(
-                f"`{key}` is missing\nhint: minimize(F, f, bounds_upper, bounds_lower), or minimize(problem)"
+                f"`{key}` is missing\nhint: minimize(F, f, bounds_upper, bounds_lower), minimize(problem), or, with a"
+                " solver of the follower, minimize(F, follower=solve, bounds_upper=...)"
             )
     own |= {"vectorized": vectorized, "equality_tolerance": equality_tolerance}
     return FunctionProblem(F, **own, _count=count_values if workers is None else counter(workers))
