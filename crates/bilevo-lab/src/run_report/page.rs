@@ -177,8 +177,8 @@ fn history(report: &RunReport<'_>) -> Table {
         let search = format!("{} {}", k + 1, step.search);
         vec![search, step.restart.to_string(), value, step.fate.to_string(), grouped(step.evaluations)]
     });
-    let note = "Confirmed: a second look at the follower found no better answer. Corrected: it found one.";
-    table("Searches", &["search", "restart", "F at its end", "second look", "evaluations"], rows.collect(), note)
+    let note = "Confirmed: a recheck of the follower found no better answer. Corrected: it found one.";
+    table("Searches", &["search", "restart", "F at its end", "recheck", "evaluations"], rows.collect(), note)
 }
 
 /// By how much F changes when a variable moves by about a hundredth of its range.
@@ -222,7 +222,7 @@ fn budget(report: &RunReport<'_>) -> Table {
     let mut parts = vec![
         ("leader's functions", counts.upper),
         ("follower's functions, in searches", counts.lower.saturating_sub(counts.refine_lower)),
-        ("follower's functions, in second looks", counts.refine_lower),
+        ("follower's functions, in rechecks", counts.refine_lower),
     ];
     parts.extend(report.result.audit.as_ref().map(|a| ("audit", a.evaluations.upper + a.evaluations.lower)));
     let around = &report.around.evaluations;
