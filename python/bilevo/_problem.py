@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, TypeAlias, Union, cast
 
 import numpy as np
@@ -339,7 +339,7 @@ def _level(
 
 
 def _names(names: Names, count: int, level: str) -> list[str]:
-    listed = [names] if isinstance(names, str) else list(names)
+    listed: list[Any] = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
     if not all(isinstance(name, str) and name.strip() for name in listed) or not len(listed) == len(set(listed)) == count:
         raise ProblemError(f"names_{level} is {names!r}\nhint: give {count} different names, one for each variable")
     return listed

@@ -80,6 +80,8 @@ def prove(
         raise ProblemError(f"time_limit is {time_limit}\nhint: it takes a number of seconds")
     name = os.fspath(problem)
     point = None if x is None or y is None else (_numbers(x), _numbers(y))
+    if point is not None and not np.isfinite([*point[0], *point[1]]).all():
+        raise ProblemError("x or y has a value that is not finite\nhint: give the point of this problem")
     if point is None and claim is None:
         from ._minimize import minimize
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, Executor
 from concurrent.futures import TimeoutError as FutureTimeout
@@ -24,10 +25,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _native
-from ._errors import ProblemError
+from ._errors import BilevoWarning, ProblemError
 from ._optional import pandas as load_pandas
 from ._optional import pyplot
-from ._settings import method_name, read_settings
+from ._settings import method_name, read_count, read_settings
 
 if TYPE_CHECKING:
     import pandas
@@ -68,33 +69,35 @@ def run(
     progress:
         Prints a line for every run.
     """
+    if isinstance(settings, str) or not isinstance(settings, Iterable):
+        raise ProblemError(f"settings is {settings!r}\nhint: a dictionary of settings, or a list of such")
     several = [settings] if isinstance(settings, Mapping) else list(settings)
     jobs, send = _sender(workers)
     try:
-        total, _, _, failed = json.loads(
-            _native.lab_run(
-                os.fspath(store),
-                [method_name(name) for name in _names(methods)],
-                _names(problems),
-                [(int(upper), int(lower)) for upper, lower in dims],
-                int(runs),
-                int(first_seed),
-                [read_settings(one, None) for one in several],
-                jobs,
-                send,
-                _print_progress if progress else None,
-            )
+        _, missing = _native.lab_run(
+            os.fspath(store),
+            [method_name(name) for name in _names("methods", methods)],
+            _names("problems", problems),
+            _sizes(dims),
+            read_count("runs", runs),
+            read_count("first_seed", first_seed),
+            [read_settings(one, None) for one in several],
+            jobs,
+            send,
+            _print_progress if progress else None,
         )
     finally:
         if send is not None:
             send.stop()
-    del total, failed
-    return read(store)
+    _warn_of(missing)
+    return Experiment(Path(store))
 
 
 def read(store: str | os.PathLike[str]) -> Experiment:
     """What a store holds."""
-    return Experiment(Path(store))
+    experiment = Experiment(Path(store))
+    _warn_of(experiment._missing)
+    return experiment
 
 
 @dataclass(frozen=True)
@@ -103,9 +106,13 @@ class Experiment:
 
     path: Path
     _rows: list[dict[str, Any]] = field(init=False, repr=False, compare=False)
+    #: Words about a part of the store that is not there.
+    _missing: str | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_rows", json.loads(_native.lab_rows(os.fspath(self.path), False)))
+        rows, missing = _native.lab_rows(os.fspath(self.path), False)
+        object.__setattr__(self, "_rows", json.loads(rows))
+        object.__setattr__(self, "_missing", missing)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -198,7 +205,7 @@ class Experiment:
         return figure
 
     def _with_traces(self) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = json.loads(_native.lab_rows(os.fspath(self.path), True))
+        rows: list[dict[str, Any]] = json.loads(_native.lab_rows(os.fspath(self.path), True)[0])
         return rows
 
     def _medians(self, value: Any) -> dict[tuple[str, str], float]:
@@ -206,6 +213,12 @@ class Experiment:
         for result in self.results:
             groups.setdefault((_label(result), result["problem"]), []).append(value(result))
         return {key: float(np.median(values)) for key, values in groups.items()}
+
+
+def _warn_of(missing: str | None) -> None:
+    """Tells the one who called :func:`run` or :func:`read` that a part of the store is not there."""
+    if missing is not None:
+        warnings.warn(missing, BilevoWarning, stacklevel=3)
 
 
 def _label(result: Mapping[str, Any]) -> str:
@@ -262,8 +275,17 @@ def _flat(result: Mapping[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def _names(given: str | Iterable[str]) -> list[str]:
+def _names(what: str, given: str | Iterable[str]) -> list[str]:
+    if not isinstance(given, (str, Iterable)):
+        raise ProblemError(f"{what} is {given!r}\nhint: give a name, or a list of names")
     return [given] if isinstance(given, str) else [str(name) for name in given]
+
+
+def _sizes(dims: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    try:
+        return [(read_count("dims", upper), read_count("dims", lower)) for upper, lower in dims]
+    except (TypeError, ValueError):
+        raise ProblemError(f"dims is {dims!r}\nhint: a list of sizes (upper, lower), as in [(2, 3), (5, 5)]") from None
 
 
 def _print_progress(done: int, failed: int, total: int, name: str | None) -> None:

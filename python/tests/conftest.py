@@ -30,7 +30,10 @@ TOLL: dict[str, Any] = {"bounds_upper": [(0, 10)], "bounds_lower": [(0, 10)], "m
 def solve_toll(**options: Any) -> bilevo.Result:
     """The toll problem, small enough for a test."""
     options = {"F": toll_income, "f": toll_trips, **TOLL, "method": "bl-cma-es", "seed": 1, "budget": 120, **options}
-    return bilevo.minimize(**options)
+    result = bilevo.minimize(**options)
+    # Whatever is not good is said, whether or not a test looks at the words.
+    assert result.success == (not result.warnings)
+    return result
 
 
 def same(one: bilevo.Result, other: bilevo.Result) -> bool:

@@ -79,6 +79,27 @@ def test_an_answer_that_is_not_good_says_so() -> None:
     assert not result.success and result.maxcv_upper >= 3
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "the upper budget was spent before the search converged"),
+        ({"budget": {"upper": 10**6, "lower": 2000}}, "the lower budget was spent before the search converged"),
+        ({"callback": lambda result: result.nit == 2}, "the run was stopped before the search converged"),
+        ({"time_limit": 0}, "there is no answer: the run ended before its first generation did"),
+        ({"method": "jq-cma-es", "budget": 12}, "the follower's answer was searched only once"),
+    ],
+)
+def test_a_short_run_says_what_it_lacks(options: Any, words: str) -> None:
+    with pytest.warns(bilevo.BilevoWarning, match=words):
+        result = solve_toll(**options)
+    assert not result.success and any(said.startswith(words) for said in result.warnings)
+
+
+def test_a_target_that_was_missed_is_told() -> None:
+    with pytest.warns(bilevo.BilevoWarning, match="the best known optimum was not reached: F = "):
+        assert not bilevo.minimize("smd1", method="bl-cma-es", seed=1, budget=60).success
+
+
 def test_success_and_an_audit_against_it_exclude_each_other() -> None:
     def two_valleys(x: Any, y: Any) -> Any:
         return min(((y[0] - 2) / 4) ** 2, 1e4 * (y[0] - 9.5) ** 2 - 0.2)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -93,9 +95,11 @@ def test_figures(experiment: bilevo.lab.Experiment) -> None:
 
 def test_mistakes(tmp_path: Path) -> None:
     store = tmp_path / "runs.db"
-    for wrong in ({"methods": "bl-cma"}, {"problems": "smd13"}, {"runs": 0}, {"dims": [(0, 0)]}, {"workers": 0}):
+    names: list[dict[str, Any]] = [{"methods": "bl-cma"}, {"problems": "smd13"}, {"methods": 5}, {"problems": None}]
+    sizes: list[dict[str, Any]] = [{"runs": 0}, {"runs": float("nan")}, {"dims": [(0, 0)]}, {"dims": [(1,)]}, {"dims": 5}]
+    for wrong in [*names, *sizes, {"workers": 0}, {"settings": 5}, {"settings": "stop"}]:
         with pytest.raises(bilevo.ProblemError):
-            bilevo.lab.run(**{**GRID, **wrong}, store=store)  # type: ignore[arg-type]
+            bilevo.lab.run(**{**GRID, **wrong}, store=store)
     assert not store.exists()
     with pytest.raises(bilevo.BilevoError):
         bilevo.lab.read(store)
@@ -103,6 +107,25 @@ def test_mistakes(tmp_path: Path) -> None:
     with pytest.raises(bilevo.BilevoError):
         bilevo.lab.run(**GRID, store=store)
     assert store.read_text() == "something else"
+
+
+def test_a_copy_without_its_log_is_told(tmp_path: Path) -> None:
+    grid: dict[str, Any] = {"methods": "bl-cma-es", "problems": "tp1", "runs": 1}
+    store, part = tmp_path / "runs.db", tmp_path / "part.db"
+    bilevo.lab.run(**grid, store=store)
+    # as a killed process leaves it behind
+    connection = sqlite3.connect(store)
+    connection.execute("PRAGMA journal_mode = WAL")
+    shutil.copy(store, part)
+    connection.execute("PRAGMA journal_mode = DELETE")
+    connection.close()
+    with pytest.warns(bilevo.BilevoWarning, match="part.db` was copied without its log") as told:
+        assert len(bilevo.lab.read(part)) == 1
+    assert told[0].filename == __file__
+    with pytest.warns(bilevo.BilevoWarning, match="part.db` was copied without its log") as told:
+        assert len(bilevo.lab.run(**grid, store=part)) == 1
+    assert told[0].filename == __file__
+    assert len(bilevo.lab.read(store)) == 1
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent as on Unix")

@@ -72,6 +72,8 @@ def test_claims_and_points_are_checked(basins: pathlib.Path) -> None:
         bilevo.prove(basins, claim=float("nan"))
     with pytest.raises(bilevo.ProblemError, match="x has 2 numbers and y has 1"):
         bilevo.prove(basins, [0.1, 0.2], [1.0])
+    with pytest.raises(bilevo.ProblemError, match="a value that is not finite"):
+        bilevo.prove(basins, [0.1], [float("nan")])
     with pytest.raises(bilevo.ProblemError, match="time_limit is -1"):
         bilevo.prove(basins, claim=0.3, time_limit=-1)
 

@@ -1,4 +1,5 @@
-//! Checks that relative links in Markdown files lead to a file, and to a heading where they name one.
+//! Checks that relative links in Markdown files lead to a file, and to a heading where they name one; and that
+//! no table was printed with a number that is none.
 //!
 //! Addresses on the network are not followed: a check must not depend on someone else's server.
 
@@ -13,6 +14,9 @@ pub(crate) fn check() -> Result<(usize, usize), String> {
     for file in &files {
         let shown = file.strip_prefix(crate::root()).unwrap_or(file).display().to_string();
         for line in lines(file)?.iter().filter(|l| l.fence.is_none()) {
+            if has_no_number(&line.text) {
+                broken.push(format!("{shown}:{}: a cell of this table holds no number", line.number));
+            }
             for target in targets(&line.text) {
                 count += 1;
                 if let Err(reason) = resolve(file, &target) {
@@ -24,6 +28,12 @@ pub(crate) fn check() -> Result<(usize, usize), String> {
     broken.extend(unlisted_pages()?);
     broken.extend(crate::guide::missing_from_index()?);
     if broken.is_empty() { Ok((files.len(), count)) } else { Err(broken.join("\n")) }
+}
+
+/// Whether a row of a table has a cell in which a program printed what is no number.
+fn has_no_number(row: &str) -> bool {
+    let is_none = |cell: &str| ["NaN", "nan", "inf", "-inf"].contains(&cell.trim().trim_matches('*'));
+    row.trim_start().starts_with('|') && row.split('|').any(is_none)
 }
 
 fn resolve(file: &Path, target: &str) -> Result<(), String> {
@@ -61,4 +71,15 @@ fn unlisted_pages() -> Result<Vec<String>, String> {
         .filter(|name| !listed.contains(name))
         .map(|name| format!("docs/src/{name}: not in SUMMARY.md"))
         .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_that_hold_no_number_are_found() {
+        assert!(has_no_number("| smd1 | 3.5 | NaN |") && has_no_number("| **nan** |"));
+        assert!(!has_no_number("| `max_failures` | 50 | NaN does not count |") && !has_no_number("NaN"));
+    }
 }

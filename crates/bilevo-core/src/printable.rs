@@ -59,6 +59,12 @@ pub fn digits(number: f64, significant: i32) -> String {
     }
 }
 
+/// A number as people write it: without hundreds of zeros where it is huge or tiny.
+pub fn number(value: f64) -> String {
+    let plain = value == 0.0 || !value.is_finite() || (1e-5..1e15).contains(&value.abs());
+    if plain { value.to_string() } else { format!("{value:e}") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,6 +72,12 @@ mod tests {
     #[test]
     fn nothing_is_left_that_a_terminal_would_obey() {
         assert_eq!(printable("a\x1b[2J\tb\r\n\u{9b}31m\u{7f}\u{202e}é…"), "a�[2J b�\n�31m��é…");
+    }
+
+    #[test]
+    fn huge_and_tiny_numbers_stay_short() {
+        let shown = [1.0, -0.25, 0.0, 1e-5, 5e-324, -1.7e308, f64::INFINITY].map(number);
+        assert_eq!(shown, ["1", "-0.25", "0", "0.00001", "5e-324", "-1.7e308", "inf"]);
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod walk;
 
 pub use walk::Enumeration;
 
+use crate::printable::number;
 use crate::rng::Stream;
 use serde::{Deserialize, Serialize};
 
@@ -156,13 +157,19 @@ impl Variable {
     }
 }
 
+/// A box in a message.
+fn interval(low: &f64, high: &f64) -> String {
+    format!("[{}, {}]", number(*low), number(*high))
+}
+
 /// Why a [`Space`] cannot be searched.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpaceError {
     /// An empty box, or one too wide for f64.
     #[error(
-        "variable {name} has the box [{low}, {high}]\nhint: both bounds must be finite, and the first not above the second"
+        "variable {name} has the box {}\nhint: both bounds must be finite, and the first not above the second",
+        interval(.low, .high)
     )]
     Box {
         /// Name of the variable, or its number from 0.
@@ -173,7 +180,10 @@ pub enum SpaceError {
         high: f64,
     },
     /// A box in which hardly any number lies.
-    #[error("variable {name} has a box too narrow for its numbers: [{low}, {high}]\nhint: use smaller units")]
+    #[error(
+        "variable {name} has a box too narrow for its numbers: {}\nhint: use smaller units",
+        interval(.low, .high)
+    )]
     TooNarrow {
         /// Name of the variable, or its number from 0.
         name: String,
@@ -202,7 +212,8 @@ pub enum SpaceError {
     },
     /// Whole numbers that f64 cannot tell apart.
     #[error(
-        "variable {name} has whole numbers beyond 2^53: [{low}, {high}]\nhint: use larger units, or make it a real variable"
+        "variable {name} has whole numbers beyond 2^53: {}\nhint: use larger units, or make it a real variable",
+        interval(.low, .high)
     )]
     TooLarge {
         /// Name of the variable, or its number from 0.
@@ -476,6 +487,11 @@ impl Space {
         self.iter().enumerate().try_for_each(|(index, variable)| self.check_variable(index, variable))
     }
 
+    /// Whether hardly any number lies between two ends that differ.
+    pub fn too_narrow(low: f64, high: f64) -> bool {
+        low < high && high - low < (NARROWEST * low.abs().max(high.abs())).max(SMALLEST)
+    }
+
     fn check_variable(&self, index: usize, variable: Variable) -> Result<(), SpaceError> {
         let Variable { low, high, kind } = variable;
         let name = || self.name(index).map_or_else(|| index.to_string(), |name| format!("`{name}`"));
@@ -489,7 +505,7 @@ impl Space {
             return Err(SpaceError::Box { name: name(), low, high });
         }
         let largest = low.abs().max(high.abs());
-        if kind == Kind::Real && low < high && high - low < (NARROWEST * largest).max(SMALLEST) {
+        if kind == Kind::Real && Space::too_narrow(low, high) {
             return Err(SpaceError::TooNarrow { name: name(), low, high });
         }
         if kind == Kind::Whole && largest > LARGEST_WHOLE {

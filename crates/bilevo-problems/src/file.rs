@@ -41,13 +41,13 @@ mod variables;
 
 pub use check::{Evaluate, about_equations, check};
 pub use diagnostic::{Diagnostic, FileError, Severity};
-pub use open::{MAX_FILE, MAX_TABLE, no_tables, read};
+pub use open::{MAX_FILE, MAX_TABLE, no_tables, read, text_of};
 pub use problem::ExpressionProblem;
 
 use crate::expression::Definition;
 use crate::expression::scope::Scope;
 use crate::program::ProgramSpec;
-use bilevo_core::config::PositionKind;
+use bilevo_core::config::{PositionKind, nearest};
 use bilevo_core::problem::{BestKnown, BilevelProblem, Budget, Level, LevelSpec, LowerConstraints, ProblemSpec};
 use diagnostic::Document;
 use levels::{Dependence, Place};
@@ -233,12 +233,7 @@ struct Tables<'f, 'd> {
 fn tables<'f, 'd>(reader: &mut Reader, top: &'f [Field<'d>]) -> Option<Tables<'f, 'd>> {
     let find = |key: &str| top.iter().find(|field| field.key == key);
     let (Some(upper), true) = (find("upper"), find("lower").or(find("follower")).is_some()) else {
-        let missing = if find("upper").is_none() { "upper" } else { "lower" };
-        let whole = 0..reader.document.text.lines().next().map_or(0, str::len);
-        // A misspelt heading is told before what it leaves out.
-        reader.unknown_keys(top, &known_keys(true));
-        let hint = "a problem has the leader's level [upper] and the follower's [lower]";
-        reader.remark(Severity::Error, whole, "", format!("[{missing}] is missing"), hint);
+        missing_levels(reader, top);
         return None;
     };
     let mut table = |key: &str, hint: &str| match find(key) {
@@ -302,6 +297,20 @@ fn document_fields(reader: &mut Reader, table: &DeTable, load: data::Load) -> Op
     let variables = [upper_variables, lower_variables];
     let (spec, levels, definitions) = expression_levels(reader, levels, find("definitions"), scope, spec, variables)?;
     Some(Parts::Expressions { spec, levels, definitions, points })
+}
+
+/// Says which level is not there. One whose heading is misspelt is, under another name.
+fn missing_levels(reader: &mut Reader, top: &[Field]) {
+    let known = known_keys(true);
+    reader.unknown_keys(top, &known);
+    let meant: Vec<_> = top.iter().filter_map(|field| nearest(&field.key, known.iter().copied())).collect();
+    let levels: [&[&str]; 2] = [&["upper"], &["lower", "follower"]];
+    let missing = levels.iter().find(|names| !meant.iter().any(|meant| names.contains(&meant.as_str())));
+    if let Some([missing, ..]) = missing {
+        let whole = 0..reader.document.text.lines().next().map_or(0, str::len);
+        let hint = "a problem has the leader's level [upper] and the follower's [lower]";
+        reader.remark(Severity::Error, whole, "", format!("[{missing}] is missing"), hint);
+    }
 }
 
 fn level_variables(

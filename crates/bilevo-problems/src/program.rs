@@ -24,7 +24,8 @@ pub struct ProgramSpec {
     pub timeout: Duration,
     /// How much longer than that the first answer of a freshly started program may take.
     pub start_timeout: Duration,
-    /// How many evaluations may fail one after the other before the run is stopped.
+    /// How many evaluations may break down one after the other (a crash, no answer in time, nonsense) before the
+    /// run is stopped. A program that says that it has no value has not broken down.
     pub max_failures: u32,
     /// Files that make the program what it is, beside those of its commands: relative to the folder.
     #[serde(default)]

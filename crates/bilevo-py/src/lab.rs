@@ -58,7 +58,7 @@ impl From<SentRow> for Row {
     }
 }
 
-/// Runs what a store lacks of a grid; returns a report as JSON.
+/// Runs what a store lacks of a grid; returns a report as JSON, and words about a part that the store lacks.
 ///
 /// `send`, if given, is called with a task on one of `jobs` threads and returns its row.
 #[pyfunction]
@@ -76,21 +76,25 @@ pub(crate) fn lab_run(
     jobs: usize,
     send: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<String> {
+) -> PyResult<(String, Option<String>)> {
     let grid = Grid { methods, problems, folder: PathBuf::new(), dims, runs, first_seed, settings };
     let tasks = grid.tasks().map_err(|error| errors::problem(py, error))?;
     let stop = Arc::new(AtomicBool::new(false));
     let report = interruptible(py, &stop, || {
         let mut store = Store::open(&path).map_err(|error| error.to_string())?;
+        let missing = store.missing_log();
         let mut tell = |state: &Progress<'_>| tell(progress.as_ref(), state);
         let options = RunGridOptions { jobs, stop: stop.clone(), progress: Some(&mut tell), ..Default::default() };
         let run = |task: &Task, stop: &Arc<AtomicBool>| match &send {
             None => solve_task(task, stop),
             Some(send) => send_task(send, task, stop),
         };
-        run_tasks(&tasks, &mut store, &run, options).map_err(|error| error.to_string())
+        let report = run_tasks(&tasks, &mut store, &run, options).map_err(|error| error.to_string())?;
+        Ok::<_, String>((report, missing))
     })?;
-    report.map(|report| report_json(&report)).map_err(|message| errors::exception(py, "BilevoError", message))
+    report
+        .map(|(report, missing)| (report_json(&report), missing))
+        .map_err(|message| errors::exception(py, "BilevoError", message))
 }
 
 /// Does one task that [`lab_run`] sent.
@@ -108,13 +112,14 @@ pub(crate) fn lab_task(py: Python<'_>, task: &str) -> PyResult<String> {
     }
 }
 
-/// The rows of a store, as JSON, with their curves if wanted.
+/// The rows of a store, as JSON, with their curves if wanted; and words about a part that it lacks.
 #[pyfunction]
-pub(crate) fn lab_rows(py: Python<'_>, path: PathBuf, traces: bool) -> PyResult<String> {
+pub(crate) fn lab_rows(py: Python<'_>, path: PathBuf, traces: bool) -> PyResult<(String, Option<String>)> {
     let read = py.detach(|| {
         let filter = if traces { Filter::all().with_traces() } else { Filter::all() };
-        let rows = Store::read(&path)?.rows(&filter)?;
-        Ok(json(&rows.into_iter().map(SentRow::from).collect::<Vec<_>>()))
+        let store = Store::read(&path)?;
+        let rows = store.rows(&filter)?;
+        Ok((json(&rows.into_iter().map(SentRow::from).collect::<Vec<_>>()), store.missing_log()))
     });
     read.map_err(|error: bilevo_lab::store::StoreError| errors::exception(py, "BilevoError", error))
 }

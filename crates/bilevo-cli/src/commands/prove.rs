@@ -9,7 +9,8 @@ use crate::table::{heading, line};
 use anyhow::{Context, bail};
 use bilevo::prove::{Claim, FollowerVerdict, LeaderVerdict, Proof, ProveOptions, prove};
 use bilevo::{BilevelProblem, Level, RunResult, Solver, Source, source};
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -104,15 +105,24 @@ fn from_result(path: &Path) -> anyhow::Result<(Vec<f64>, Vec<f64>)> {
         y: Option<Vec<f64>>,
     }
     let hint = "hint: it is what `bilevo solve --format json` prints";
-    let text =
-        if path == Path::new("-") { std::io::read_to_string(std::io::stdin()) } else { std::fs::read_to_string(path) };
-    let text = text.with_context(|| format!("cannot read `{}`", path.display()))?;
+    let text = bounded_text(path).with_context(|| format!("cannot read `{}`", path.display()))?;
     let point: Point =
         serde_json::from_str(&text).with_context(|| format!("`{}` is not a result\n{hint}", path.display()))?;
     match (point.x, point.y) {
         (Some(x), Some(y)) => Ok((x, y)),
         _ => bail!("`{}` has no x and y\n{hint}", path.display()),
     }
+}
+
+/// What a file or standard input says, if that is not far more than any result.
+fn bounded_text(path: &Path) -> std::io::Result<String> {
+    const MOST: usize = 16_000_000;
+    let mut text = String::new();
+    match path == Path::new("-") {
+        true => std::io::stdin().take(MOST as u64 + 1).read_to_string(&mut text)?,
+        false => File::open(path)?.take(MOST as u64 + 1).read_to_string(&mut text)?,
+    };
+    if text.len() <= MOST { Ok(text) } else { Err(std::io::Error::other(format!("it has more than {MOST} bytes"))) }
 }
 
 /// The answer of a run.

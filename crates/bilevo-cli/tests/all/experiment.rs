@@ -267,6 +267,7 @@ fn mistakes_are_refused_before_anything_runs() {
     for (arguments, message) in [
         (&["run", "bad.toml"][..], "line 2: there is no problem `smd13`"),
         (&["run", "none.toml"], "cannot read `none.toml`"),
+        (&["run", "/dev/zero"], "cannot read `/dev/zero`: it is not an ordinary file"),
         (&["run"], "there is nothing to run"),
         (&["run", "-m", "boc"], "the grid has no problems"),
         (&["run", "-m", "bocc", "-p", "smd1"], "did you mean `boc`?"),

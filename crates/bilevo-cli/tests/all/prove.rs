@@ -129,6 +129,7 @@ fn what_cannot_be_proven_is_said_with_a_way_out() {
     says(&["prove", "basins.toml", "--dims", "2+2", "--claim", "1"], "hint");
     std::fs::write(folder.path().join("other.json"), "{}").unwrap();
     says(&["prove", "basins.toml", "--result", "other.json"], "has no x and y");
+    says(&["prove", "basins.toml", "--result", "/dev/zero"], "more than 16000000 bytes");
     let open = FORK.replace("y = [-2, 2]", "y = [-2, inf]");
     std::fs::write(folder.path().join("open.toml"), open).unwrap();
     let output = bilevo(folder.path(), &["prove", "open.toml", "--claim", "1"]);

@@ -111,11 +111,39 @@ fn a_pipe_or_a_device_is_no_store_and_nobody_waits() {
             &["experiment", "status", "--store", store],
             &["reproduce", "--runs", "1", "--only", "applications", "--out", "o", "--store", store],
         ] {
-            let output = Command::new("timeout").arg("60").arg(BILEVO).args(args).current_dir(path).output().unwrap();
+            let output = Command::new("timeout").arg("600").arg(BILEVO).args(args).current_dir(path).output().unwrap();
             let said = words(&output.stderr);
             assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
             assert!(said.contains("a pipe, a socket or a device"), "{args:?}: {said}");
         }
+    }
+}
+
+/// Makes a store look like a copy taken while somebody wrote, without the log beside it.
+fn lose_log(path: &Path) {
+    let mut bytes = fs::read(path).unwrap();
+    // The versions of the format for writing and reading: 2 with a write-ahead log.
+    bytes[18..20].copy_from_slice(&[2, 2]);
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn a_copy_without_its_log_is_told_by_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    for args in [
+        &["experiment", "status", "--store", "s.db"][..],
+        &["experiment", "table", "--store", "s.db"],
+        &["experiment", "export", "--format", "csv", "--store", "s.db"],
+        &["experiment", "run", "-m", "boc", "-p", "tp1", "--runs", "1", "--store", "s.db"],
+        &["reproduce", "--runs", "1", "--only", "applications", "--out", "o", "--store", "s.db"],
+    ] {
+        let _ = fs::remove_file(path.join("s.db"));
+        store(&path.join("s.db"), &[row("m", "0.1.0", 1)]);
+        assert!(!words(&bilevo(path, args).stderr).contains("without its log"), "{args:?}");
+        let _ = fs::remove_dir_all(path.join("o"));
+        lose_log(&path.join("s.db"));
+        assert!(words(&bilevo(path, args).stderr).contains("was copied without its log"), "{args:?}");
     }
 }
 

@@ -88,7 +88,7 @@ impl Browser {
     }
 
     fn receive(&mut self) -> Value {
-        let message = self.messages.recv_timeout(Duration::from_secs(60));
+        let message = self.messages.recv_timeout(Duration::from_secs(600));
         message.unwrap_or_else(|e| panic!("the browser does not answer: {e}"))
     }
 

@@ -32,6 +32,9 @@ pub(crate) fn row(method: &str, problem: &str, seed: u64) -> Row {
     Row { result: serde_json::from_value(result).unwrap(), config: config.into(), trace: (1..=20).map(point).collect() }
 }
 
+/// How many times as long ten times the work may take, on any machine: 10 is in proportion, 100 is its square.
+pub(crate) const FAR_FROM_SQUARE: f64 = 40.0;
+
 /// Seconds this thread has worked, so that a busy machine makes no difference; where the system
 /// does not tell, seconds on the wall.
 pub(crate) fn seconds() -> f64 {

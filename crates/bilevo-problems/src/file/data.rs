@@ -256,6 +256,11 @@ enum CsvError {
     Whole(String),
 }
 
+/// A cell in a message: a part of it, on one line.
+fn shown(cell: &str) -> String {
+    shorten(&cell.replace(['\n', '\r'], " "), MAX_SHOWN).into_owned()
+}
+
 fn read_csv(path: &str, text: String) -> Result<Csv, CsvError> {
     let document = Document { name: path.into(), text };
     let at = |record: &csv::StringRecord, message: String, hint: &str| {
@@ -278,8 +283,12 @@ fn read_csv(path: &str, text: String) -> Result<Csv, CsvError> {
             csv.columns = record.len();
             if record.iter().all(|word| word.parse::<f64>().is_err()) {
                 csv.names = record.iter().map(String::from).collect();
-                if let Some(reason) = csv.names.iter().find_map(|name| Scope::default().refuse(name)) {
-                    return Err(at(&record, reason, "the first line names the columns"));
+                if let Some(name) = csv.names.iter().find(|name| Scope::default().refuse(name).is_some()) {
+                    let reason = Scope::default().refuse(&shown(name)).unwrap_or_default();
+                    let apart = name.contains([';', '\t']);
+                    let hint =
+                        if apart { "columns are separated by commas" } else { "the first line names the columns" };
+                    return Err(at(&record, reason, hint));
                 }
                 continue;
             }
@@ -294,7 +303,7 @@ fn read_csv(path: &str, text: String) -> Result<Csv, CsvError> {
                 _ => {
                     return Err(at(
                         &record,
-                        format!("`{}` is not a finite number", shorten(word, MAX_SHOWN)),
+                        format!("`{}` is not a finite number", shown(word)),
                         "only the first line may contain words, as names of the columns",
                     ));
                 }

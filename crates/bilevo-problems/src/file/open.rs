@@ -54,8 +54,11 @@ pub fn no_tables(_: &str) -> Result<String, String> {
     Err("there are no files next to this one".into())
 }
 
-/// The text of an ordinary file that is not too large.
-fn text_of(path: &Path, limit: usize) -> Result<String, String> {
+/// The text of an ordinary file that has at most `limit` bytes.
+///
+/// # Errors
+/// Why it cannot be had, in words.
+pub fn text_of(path: &Path, limit: usize) -> Result<String, String> {
     // Pipes and devices might never end.
     let kind = std::fs::metadata(path).map_err(|error| error.to_string())?;
     if !kind.is_file() {

@@ -11,6 +11,7 @@ use super::reader::{Field, Reader};
 use crate::program::{
     Command, Commands, DEFAULT_MAX_FAILURES, DEFAULT_START_TIMEOUT, DEFAULT_TIMEOUT, Mode, Once, ProgramSpec,
 };
+use bilevo_core::printable::number;
 use bilevo_core::problem::{Direction, Follower, Level, ProblemSpec};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -208,7 +209,7 @@ fn seconds(reader: &mut Reader, top: &[Field], key: &str, default: Duration) -> 
     match Duration::try_from_secs_f64(seconds) {
         Ok(duration) if !duration.is_zero() => duration,
         _ => {
-            reader.error(field, format!("{seconds} is not a time"), "seconds, more than 0");
+            reader.error(field, format!("{} is not a time", number(seconds)), "seconds, more than 0");
             default
         }
     }

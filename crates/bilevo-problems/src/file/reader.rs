@@ -6,6 +6,7 @@ use crate::expression::expand::Expander;
 use crate::expression::parser::parse;
 use crate::expression::scope::{Allowance, Scope};
 use bilevo_core::config::{did_you_mean, nearest};
+use bilevo_core::printable::number;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -187,15 +188,12 @@ impl<'r> Reader<'r> {
     pub(crate) fn whole(&mut self, field: &Field, least: u64) -> Option<u64> {
         // Larger numbers are not whole beyond doubt.
         const MOST: f64 = 9e15;
-        let number = self.number(field)?;
-        if number.fract() == 0.0 && number >= least as f64 && number <= MOST {
-            return Some(number as u64);
+        let value = self.number(field)?;
+        if value.fract() == 0.0 && value >= least as f64 && value <= MOST {
+            return Some(value as u64);
         }
-        self.error(
-            field,
-            format!("{number} is not a whole number from {least} on"),
-            "write it without a decimal point or quotes",
-        );
+        let message = format!("{} is not a whole number from {least} on", number(value));
+        self.error(field, message, "write it without a decimal point or quotes");
         None
     }
 

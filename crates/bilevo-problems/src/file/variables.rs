@@ -4,6 +4,7 @@ use super::data::new_name;
 use super::diagnostic::Severity;
 use super::reader::{Field, Reader};
 use crate::expression::scope::{Scope, Shape, Symbol};
+use bilevo_core::printable::number;
 use bilevo_core::problem::{Level, MAX_DIM};
 use bilevo_core::space::{Kind, LARGEST_WHOLE, Space};
 use toml::de::DeValue;
@@ -136,7 +137,7 @@ fn described<'d>(reader: &mut Reader, variable: &Field<'d>, scope: &Scope) -> Op
         }
         reader.error(
             field,
-            format!("{value} is not a whole number from 1 to {MAX_DIM}"),
+            format!("{} is not a whole number from 1 to {MAX_DIM}", number(value)),
             "a size is a number, or an expression of parameters",
         );
         None
@@ -170,17 +171,21 @@ fn interval(
     let (low, high) = (reader.known(low, scope, indices)?, reader.known(high, scope, indices)?);
     let wide = !(high - low).is_finite();
     let too_many = kind == Kind::Whole && low.abs().max(high.abs()) > LARGEST_WHOLE;
+    let too_narrow = kind == Kind::Real && Space::too_narrow(low, high);
+    let (first, last) = (number(low), number(high));
     let (message, hint) = if low > high {
-        (format!("the box [{low}, {high}] is empty"), format!("did you mean `[{high}, {low}]`?"))
+        (format!("the box [{first}, {last}] is empty"), format!("did you mean `[{last}, {first}]`?"))
     } else if wide {
-        (format!("the box [{low}, {high}] is too wide"), "choose bounds that no sensible answer exceeds".to_string())
+        (format!("the box [{first}, {last}] is too wide"), "choose bounds that no sensible answer exceeds".to_string())
+    } else if too_narrow {
+        (format!("the box [{first}, {last}] is too narrow for its numbers"), "use smaller units".to_string())
     } else if kind == Kind::Whole && low.ceil() > high.floor() {
-        (format!("no whole number lies within [{low}, {high}]"), "widen it, or write `bounds`".to_string())
+        (format!("no whole number lies within [{first}, {last}]"), "widen it, or write `bounds`".to_string())
     } else if too_many {
-        (format!("whole numbers in [{low}, {high}] are too large to be exact"), "use larger units".to_string())
+        (format!("whole numbers in [{first}, {last}] are too large to be exact"), "use larger units".to_string())
     } else {
         if low == high {
-            let message = format!("the box [{low}, {high}] has only one value: the variable is fixed");
+            let message = format!("the box [{first}, {last}] has only one value: the variable is fixed");
             reader.remark(Severity::Warning, field.span.clone(), &field.path, message, "make it a parameter instead");
         }
         return Some((low, high));

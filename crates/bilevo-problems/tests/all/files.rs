@@ -217,6 +217,12 @@ fn mistakes_in_csv_files_are_shown_there() {
     assert!(refusal("").contains("there are no numbers in it"));
     assert!(refusal("from,to,when\n1,2,3\n").contains("unknown name `roads.time`"));
     assert!(refusal("from,to,time\n1,2,inf\n1,2,3\n").contains("`inf` is not a finite number"));
+    for table in ["from,to,time\n1,2,LONG\n", "from,to,a LONG\n1,2,3\n"] {
+        let words = refusal(&table.replace("LONG", &"x".repeat(100_000)));
+        assert!(words.lines().all(|line| line.matches('x').count() <= 80), "{words}");
+    }
+    assert!(refusal("from;to;time\n1;2;3\n").contains("hint: columns are separated by commas"));
+    assert!(refusal("from,\"to\nfro\",time\n1,2,3\n").contains("`to fro` cannot be a name"));
 }
 
 #[test]
@@ -313,15 +319,13 @@ fn every_mistake_has_its_message() {
         ("t = [0, 10]", "t = [10, 0]", "5:19: upper.variables.t: the box [10, 0] is empty"),
         ("t = [0, 10]", "t = [1, 1]", "every upper variable is fixed"),
         ("t = [0, 10]", "t = { integer = [0.2, 0.8] }", "no whole number lies within [0.2, 0.8]"),
-        (
-            "t = [0, 10]",
-            "t = { integer = [0, 1e17] }",
-            "whole numbers in [0, 100000000000000000] are too large to be exact",
-        ),
+        ("t = [0, 10]", "t = { integer = [0, 1e17] }", "whole numbers in [0, 1e17] are too large to be exact"),
         ("t = [0, 10]", "t = { integer = [5, 2] }", "the box [5, 2] is empty"),
         ("t = [0, 10]", "t = { integer = [0, 1], bounds = [0, 1] }", "`bounds` and `integer` are both given"),
         ("t = [0, 10]", "t = { size = 2, integer = [[0, 1]] }", "1 boxes for 2 elements"),
         ("t = [0, 10]", "t = [0, inf]", "upper.variables.t[2]: the number is not finite"),
+        ("t = [0, 10]", "t = [0, 5e-324]", "the box [0, 5e-324] is too narrow for its numbers"),
+        ("t = [0, 10]", "t = [-1.7e308, 1.7e308]", "the box [-1.7e308, 1.7e308] is too wide"),
         ("t = [0, 10]", "t = 3", "a number is found where the box `[low, high]` is expected"),
         ("t = [0, 10]", "t = [0]", "a box has two bounds"),
         ("t = [0, 10]", "y1 = [0, 10]", "lower.variables.y1: `y1` is declared twice"),
@@ -384,6 +388,22 @@ fn huge_files_are_refused() {
     assert!(refusal(&nested).contains("levels of nesting"));
     let nested = format!("a = {}", "[".repeat(100_000));
     assert!(refusal(&nested).contains("not TOML"));
+}
+
+#[test]
+fn a_misspelt_level_is_one_mistake() {
+    let level = "minimize = \"x + y\"\nvariables = { VARIABLE = [0, 1] }\n";
+    let words = |upper: &str, lower: &str| {
+        let levels =
+            [(upper, "x"), (lower, "y")].map(|(name, v)| format!("[{name}]\n{}", level.replace("VARIABLE", v)));
+        file::parse("a.toml", &levels.concat(), &mut file::no_tables).err().unwrap().to_string()
+    };
+    for (upper, lower, wrong, meant) in [("uper", "lower", "uper", "upper"), ("upper", "Lower", "Lower", "lower")] {
+        let words = words(upper, lower);
+        assert!(words.contains(&format!("unknown key `{wrong}`; did you mean `{meant}`?")), "{words}");
+        assert!(!words.contains("is missing"), "{words}");
+    }
+    assert!(words("upper", "answer").contains("[lower] is missing"));
 }
 
 #[test]

@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 /// How long programs may take to end by themselves when they are not needed any more.
-const FAREWELL: Duration = Duration::from_secs(1);
+const FAREWELL: Duration = Duration::from_secs(2);
 
 /// Evaluates points by external programs.
 #[derive(Debug)]

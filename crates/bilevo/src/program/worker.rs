@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 /// How long a program that has closed its output may take to end by itself, so that its exit
 /// status can be told.
-const GRACE: Duration = Duration::from_millis(500);
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Numbers in an answer of a follower's own solver, with what it says beside, at most.
 const LONGEST_ANSWER: usize = 100_000;
@@ -189,7 +189,7 @@ impl Worker {
             let answer = in_folder(once, &job.folder, setting, &job.points, |values| once.answer(&output, values));
             answer.map(|answer| vec![Ok(answer)]).map_err(|failure| with_words(failure, &end.words))
         } else {
-            Err(end.crash(""))
+            Err(end.refusal())
         };
         self.proven = true;
         self.done(answer)
@@ -231,10 +231,19 @@ impl Worker {
 }
 
 impl End {
+    /// A program that should have gone on.
     fn crash(&self, when: &str) -> Failure {
         let status = self.status.map_or("could not be ended".into(), |status| format!("ended ({status})"));
         let message = format!("the program {status} {when}");
         with_words(Failure::new(FailureKind::Crash, message.trim_end()), &self.words)
+    }
+
+    /// A program of one evaluation: its exit status is how it says that there is no value here. Only one
+    /// that was killed has broken down.
+    fn refusal(&self) -> Failure {
+        let exited = self.status.is_some_and(|status| status.code().is_some());
+        let kind = if exited { FailureKind::Error } else { FailureKind::Crash };
+        Failure { kind, ..self.crash("") }
     }
 }
 

@@ -100,7 +100,7 @@ impl bilevo::BilevelProblem for Meeting {
         self.changed.notify_all();
         let number = *arrived;
         if number == 2 {
-            let met = self.changed.wait_timeout_while(arrived, Duration::from_secs(20), |a| *a < 3).unwrap();
+            let met = self.changed.wait_timeout_while(arrived, Duration::from_secs(600), |a| *a < 3).unwrap();
             if met.1.timed_out() {
                 return Err("nobody came".into());
             }

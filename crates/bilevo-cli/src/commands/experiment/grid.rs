@@ -2,7 +2,7 @@
 
 use crate::args::Dims;
 use crate::settings;
-use anyhow::Context;
+use bilevo::problems::file::{MAX_FILE, text_of};
 use bilevo_lab::grid::Grid;
 use std::path::{Path, PathBuf};
 
@@ -36,8 +36,8 @@ impl GridArgs {
     pub(super) fn grid(&self) -> anyhow::Result<Option<Grid>> {
         let mut grid = match &self.grid {
             Some(path) => {
-                let text =
-                    std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+                let text = text_of(path, MAX_FILE)
+                    .map_err(|reason| anyhow::anyhow!("cannot read `{}`: {reason}", path.display()))?;
                 let folder = path.parent().unwrap_or(Path::new(""));
                 Grid::parse(&text, folder).map_err(|e| anyhow::anyhow!("in `{}`: {e}", path.display()))?
             }

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 const EVERY: Duration = Duration::from_secs(5);
 
 /// Shows evaluations at both levels, best F, step size, and skipped searches. If the run was given a limit,
-/// also how much of it is used and the time left until then; how long a run takes that ends by itself,
-/// nobody knows.
+/// also how much of it is used and, once that can be told, the time left until then; how long a run takes
+/// that ends by itself, nobody knows.
 pub(super) struct Progress {
     bar: ProgressBar,
     limits: Limits,
@@ -41,7 +41,7 @@ impl Progress {
         let used = Used { upper: evaluations.upper, lower: evaluations.lower, seconds: 0.0 };
         Progress {
             bar,
-            pace: Pace { started: now, at_start: limits.share(&used).unwrap_or(0.0) },
+            pace: Pace { started: now, at_start: limits.budget_share(&used).unwrap_or(0.0) },
             limits,
             used,
             skipped: 0,
@@ -63,8 +63,7 @@ impl Progress {
             0 => String::new(),
             skipped => format!(" · {} skipped", grouped(skipped)),
         };
-        let left = self.limits.share(&self.used).and_then(|share| self.pace.left(now, share));
-        let left = left.map(|left| format!(" · at most {} left", HumanDuration(left))).unwrap_or_default();
+        let left = self.limits.left(&self.used, &self.pace, now).map(|words| format!(" · {words}")).unwrap_or_default();
         format!("{upper} + {lower} evals · {}{skipped}{left}", self.best)
     }
 
@@ -107,27 +106,52 @@ impl Limits {
 
     /// The largest share of a limit that is used; none if there is no limit.
     fn share(&self, used: &Used) -> Option<f64> {
+        let time = self.time.map(|limit| used.seconds / limit.as_secs_f64());
+        let time = time.map(|share| if share.is_nan() { 1.0 } else { share.min(1.0) });
+        self.budget_share(used).into_iter().chain(time).reduce(f64::max)
+    }
+
+    /// The larger share of the two budgets that is used; none if there is no budget.
+    fn budget_share(&self, used: &Used) -> Option<f64> {
         let shares = [
             self.upper.map(|limit| used.upper as f64 / limit as f64),
             self.lower.map(|limit| used.lower as f64 / limit as f64),
-            self.time.map(|limit| used.seconds / limit.as_secs_f64()),
         ];
-        shares.into_iter().flatten().map(|share| if share.is_nan() { 1.0 } else { share.min(1.0) }).reduce(f64::max)
+        shares.into_iter().flatten().map(|share| share.min(1.0)).reduce(f64::max)
+    }
+
+    /// Which limit comes first, and when. A time is known to the second, a budget only at the pace so far.
+    fn left(&self, used: &Used, pace: &Pace, now: Instant) -> Option<String> {
+        let budget = self.budget_share(used).and_then(|share| pace.left(now, share));
+        let time =
+            self.time.map(|limit| limit.saturating_sub(Duration::try_from_secs_f64(used.seconds).unwrap_or_default()));
+        match (budget, time) {
+            (Some(budget), time) if time.is_none_or(|time| budget < time) => {
+                Some(format!("budget used up in about {}", HumanDuration(budget)))
+            }
+            (_, Some(time)) => Some(format!("at most {} left", HumanDuration(time))),
+            (_, None) => None,
+        }
     }
 }
 
-/// How fast the limit is used.
+/// How fast a budget is used.
 struct Pace {
     started: Instant,
     at_start: f64,
 }
 
 impl Pace {
-    /// Time left at this pace; unknown before anything was used.
+    /// Anything before this is used of what was there at the start would be a guess, ...
+    const SAMPLE: f64 = 0.05;
+    /// ... and so would anything before this time.
+    const SOON: Duration = Duration::from_secs(3);
+
+    /// Time left at this pace, once it can be told.
     fn left(&self, now: Instant, share: f64) -> Option<Duration> {
-        let done = share - self.at_start;
-        let left = (now - self.started).as_secs_f64() * (1.0 - share) / done;
-        Duration::try_from_secs_f64(left).ok().filter(|_| done > 0.0)
+        let (done, elapsed) = (share - self.at_start, now - self.started);
+        let known = done > 0.0 && done >= Pace::SAMPLE * (1.0 - self.at_start) && elapsed >= Pace::SOON;
+        known.then(|| Duration::try_from_secs_f64(elapsed.as_secs_f64() * (1.0 - share) / done).ok()).flatten()
     }
 }
 
@@ -171,20 +195,35 @@ impl Observer for Progress {
 mod tests {
     use super::*;
 
+    const NONE: Limits = Limits { upper: None, lower: None, time: None };
+
+    fn used(upper: u64, seconds: f64) -> Used {
+        Used { upper, lower: 7, seconds }
+    }
+
     #[test]
-    fn the_time_left_is_known_if_a_limit_is_and_something_of_it_was_used() {
-        let none = Limits { upper: None, lower: None, time: None };
-        let both = Limits { upper: Some(200), lower: None, time: Some(Duration::from_secs(40)) };
-        let used = |upper, seconds| Used { upper, lower: 7, seconds };
-        assert_eq!(none.share(&used(100, 10.0)), None);
+    fn the_bar_shows_whatever_ends_the_run_first() {
+        let both = Limits { upper: Some(200), time: Some(Duration::from_secs(40)), ..NONE };
+        assert_eq!(NONE.share(&used(100, 10.0)), None);
         assert_eq!(both.share(&used(100, 10.0)), Some(0.5));
-        assert_eq!(both.share(&used(100, 30.0)), Some(0.75), "whatever ends the run first");
+        assert_eq!(both.share(&used(100, 30.0)), Some(0.75));
         assert_eq!(both.share(&used(900, 0.0)), Some(1.0));
-        let started = Instant::now();
+    }
+
+    #[test]
+    fn the_time_left_is_told_when_it_is_known() {
+        let (started, seconds) = (Instant::now(), Duration::from_secs);
         let pace = Pace { started, at_start: 0.25 };
-        let at = |seconds, share| pace.left(started + Duration::from_secs(seconds), share);
-        assert_eq!(at(10, 0.25), None);
-        assert_eq!(at(10, 0.5), Some(Duration::from_secs(20)));
-        assert_eq!(at(10, 1.0), Some(Duration::ZERO));
+        let left = |limits: &Limits, used: Used, at| limits.left(&used, &pace, started + seconds(at));
+        let budget = Limits { upper: Some(200), ..NONE };
+        let both = Limits { time: Some(seconds(25)), ..budget };
+        assert_eq!(left(&NONE, used(100, 10.0), 10), None);
+        assert_eq!(left(&budget, used(51, 10.0), 10), None, "too little was done");
+        assert_eq!(left(&budget, used(100, 1.0), 1), None, "too early");
+        assert_eq!(left(&budget, used(100, 10.0), 10).unwrap(), "budget used up in about 20 seconds");
+        assert_eq!(left(&both, used(100, 10.0), 10).unwrap(), "at most 15 seconds left");
+        assert_eq!(left(&both, used(100, 4.0), 10).unwrap(), "budget used up in about 20 seconds");
+        assert_eq!(left(&both, used(51, 1.0), 1).unwrap(), "at most 24 seconds left");
+        assert_eq!(left(&budget, used(200, 10.0), 10).unwrap(), "budget used up in about 0 seconds");
     }
 }
