@@ -127,7 +127,7 @@ impl Limits {
             self.time.map(|limit| limit.saturating_sub(Duration::try_from_secs_f64(used.seconds).unwrap_or_default()));
         match (budget, time) {
             (Some(budget), time) if time.is_none_or(|time| budget < time) => {
-                Some(format!("budget used up in about {}", HumanDuration(budget)))
+                Some(format!("budget spent in about {}", HumanDuration(budget)))
             }
             (_, Some(time)) => Some(format!("at most {} left", HumanDuration(time))),
             (_, None) => None,
@@ -220,10 +220,10 @@ mod tests {
         assert_eq!(left(&NONE, used(100, 10.0), 10), None);
         assert_eq!(left(&budget, used(51, 10.0), 10), None, "too little was done");
         assert_eq!(left(&budget, used(100, 1.0), 1), None, "too early");
-        assert_eq!(left(&budget, used(100, 10.0), 10).unwrap(), "budget used up in about 20 seconds");
+        assert_eq!(left(&budget, used(100, 10.0), 10).unwrap(), "budget spent in about 20 seconds");
         assert_eq!(left(&both, used(100, 10.0), 10).unwrap(), "at most 15 seconds left");
-        assert_eq!(left(&both, used(100, 4.0), 10).unwrap(), "budget used up in about 20 seconds");
+        assert_eq!(left(&both, used(100, 4.0), 10).unwrap(), "budget spent in about 20 seconds");
         assert_eq!(left(&both, used(51, 1.0), 1).unwrap(), "at most 24 seconds left");
-        assert_eq!(left(&budget, used(200, 10.0), 10).unwrap(), "budget used up in about 0 seconds");
+        assert_eq!(left(&budget, used(200, 10.0), 10).unwrap(), "budget spent in about 0 seconds");
     }
 }
