@@ -226,7 +226,8 @@ impl RunResult {
             x: self.x.clone()?,
             y: self.y.clone()?,
             upper_value: self.upper_value?,
-            lower_value: self.lower_value?,
+            // Only the follower's own solver may know f.
+            lower_value: self.lower_value.unwrap_or(f64::NAN),
             upper_violation: self.upper_violation?,
             lower_violation: self.lower_violation?,
         })

@@ -61,6 +61,9 @@ pub(super) fn advice(report: &RunReport<'_>) -> Vec<String> {
                      Repeat the run with another seed, or with more effort (`--effort thorough`).";
         advice.push(words.into());
     }
+    if let Some(words) = &report.around.broken_off {
+        advice.push(format!("The look around the answer was broken off: {words}."));
+    }
     let oracle = report.spec.is_oracle_alone();
     if result.audit.is_none() && !oracle {
         advice.push("Check the follower's answer independently: add `--audit` (`audit=True` in Python).".into());

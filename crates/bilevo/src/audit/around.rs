@@ -44,6 +44,8 @@ pub struct Surroundings {
     pub constraints: Vec<Bound>,
     /// What it took.
     pub evaluations: Counts,
+    /// Why it was broken off, if it was.
+    pub broken_off: Option<String>,
 }
 
 /// What happens when one variable moves.
@@ -109,7 +111,12 @@ pub fn look_around(
     let mut look = Look { evaluator, options, spec, solution, budget: evaluations, counts: Counts::default() };
     let mut seen = Surroundings::default();
     // What was seen before the end is shown.
-    let _ = look.all(&mut seen);
+    seen.broken_off = match look.all(&mut seen) {
+        Ok(()) | Err(Ended::Budget) => None,
+        Err(Ended::Interrupted) => Some("interrupted".into()),
+        Err(Ended::OutOfTime) => Some("the time was up".into()),
+        Err(Ended::Lost(words)) => Some(words),
+    };
     seen.evaluations = look.counts;
     seen
 }

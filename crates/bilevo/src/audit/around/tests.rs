@@ -104,3 +104,13 @@ fn whole_numbers_move_in_whole_steps() {
     let values: Vec<(f64, f64)> = points.iter().map(|p| (p.at, p.y[0])).collect();
     assert_eq!(values, (0..=6).map(|k| (f64::from(k), f64::from(k))).collect::<Vec<_>>());
 }
+
+#[test]
+fn what_breaks_a_look_off_is_told() {
+    let stopped = AuditOptions::default();
+    stopped.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    let problem = toll();
+    let seen = look_around(&mut Serial::new(&problem), &solution(4.0, 4.0), 100, &stopped);
+    assert_eq!(seen.broken_off.as_deref(), Some("interrupted"));
+    assert!(seen.slices.iter().all(|slice| slice.points.is_empty()));
+}
