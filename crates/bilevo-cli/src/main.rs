@@ -1,9 +1,8 @@
 //! The `bilevo` program: arguments as typed ([`args`]) become what is meant in the command that
 //! they belong to ([`commands`]); this file only maps the end of a command to an exit code.
 //!
-//! Exit codes: 0 done; 1 finished without meeting the target that was in force, or with failed runs
-//! in an experiment; 2 error, also if a result is there but a file could not be written; 130
-//! interrupted.
+//! Exit codes: 0 done, and the answer is good; 1 there is no answer, or it is not good, or runs of an
+//! experiment failed; 2 error, also if a result is there but a file could not be written; 130 interrupted.
 
 mod args;
 mod commands;

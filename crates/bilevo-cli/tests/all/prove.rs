@@ -63,6 +63,13 @@ fn claims_results_and_runs_are_proven() {
     let proof = json(&output);
     assert_eq!((output.status.code(), &proof["leader"]["verdict"]), (Some(0), &"proven".into()), "{proof}");
     assert_eq!((&proof["x"], &proof["follower"]), (&Value::Null, &Value::Null));
+    // Nothing is better than what nobody can reach: the bound is proven, the value is not.
+    let output = run(&["prove", "basins.toml", "--claim", "-7"]);
+    let words = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        words.contains("whether F = -7.0 is reached was not asked") && !words.contains("value is proven"),
+        "{words}"
+    );
     let output = run(&["prove", "basins.toml", "--claim", "0.5"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stdout).contains("there is a better decision: F = 0.3"));

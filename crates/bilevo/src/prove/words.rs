@@ -17,6 +17,12 @@ impl Proof {
             (LeaderVerdict::Proven, Some(_), Some(bound)) => {
                 format!("no decision gives better than F = {}; with this answer F is not reached", number(bound))
             }
+            // Nobody gave a decision: that a bound holds does not say that its value is reached.
+            (LeaderVerdict::Proven, None, Some(bound)) if self.x.is_none() => format!(
+                "proven: no decision gives better than F = {}; whether F = {} is reached was not asked",
+                number(bound),
+                number(self.upper_value)
+            ),
             _ => leader.words(self.upper_value),
         })
     }
