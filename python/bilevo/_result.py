@@ -28,6 +28,7 @@ _MESSAGES = {
     "target": "the best known value was reached",
     "flat": "no further progress",
     "agreed": "several restarts agree on the best solution",
+    "exhausted": "every decision of the leader was tried",
     "collapsed": "the search distribution shrank to a point",
     "upper_budget": "the upper budget is spent",
     "lower_budget": "the lower budget is spent",

@@ -24,7 +24,7 @@ mod descent;
 mod pattern;
 mod population;
 mod search;
-mod starts;
+pub(crate) mod starts;
 
 use crate::batch::{Answers, Batch};
 use crate::candidate::Solved;

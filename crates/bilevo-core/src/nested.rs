@@ -259,13 +259,17 @@ impl Scheme for Nested {
         Outlook {
             all_failed: evaluated.solved.iter().all(|s| s.upper.is_failed()),
             best: evaluated.best.map(|index| evaluated.solved[index].clone()),
-            stop: self.upper.is_collapsed().then_some(StopReason::Collapsed),
+            stop: self.upper.over(),
         }
     }
 
     fn restart(&mut self, setup: SchemeSetup<'_>, start: &[f64]) {
         self.upper = upper(setup, Some(start));
         self.phase = Phase::Between;
+    }
+
+    fn restarts(&self) -> bool {
+        self.upper.restarts()
     }
 
     fn is_refining(&self) -> bool {
@@ -286,12 +290,15 @@ impl Scheme for Nested {
 
     fn verification(&self, solution: &Solved) -> Option<Verification> {
         let Looks { rechecks, corrected, elite } = &self.looks;
+        let agreeing = self.upper.agreeing(solution.upper.value);
         Some(Verification {
             settled: solution.converged,
             rechecked: elite.as_ref().is_some_and(|(x, y)| *x == solution.x && *y == solution.y),
             rechecks: *rechecks,
             corrected: *corrected,
-            ..Verification::default()
+            agreed: self.upper.over() == Some(StopReason::Agreed),
+            agreeing: agreeing.0,
+            restarts: agreeing.1,
         })
     }
 

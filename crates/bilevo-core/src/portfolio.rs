@@ -25,12 +25,12 @@
 //! Variables are in unit coordinates, functions are judged by their observed spread, renewed whenever a
 //! search ends: no tolerance is absolute.
 
-mod archive;
+pub(crate) mod archive;
 mod claim;
 pub mod config;
-mod follower;
+pub(crate) mod follower;
 mod history;
-mod merit;
+pub(crate) mod merit;
 mod next;
 mod scheme;
 mod search;

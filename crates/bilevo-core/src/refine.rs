@@ -34,6 +34,9 @@ settings! {
 pub(crate) struct Refiner {
     search: LowerState,
     probability: f64,
+    /// Whether only what would become the elite is looked at, once: an exchange search that ended finds the same
+    /// again.
+    once: bool,
 }
 
 /// A solution under refinement.
@@ -61,7 +64,7 @@ impl Refiner {
             _ => LowerKind::Independent,
         };
         let search = LowerState::new(kind, LowerRules::refining(spec, &config.lower, sizes));
-        Refiner { search, probability: config.refine.probability }
+        Refiner { search, probability: config.refine.probability, once: kind == LowerKind::Exchange }
     }
 
     /// Takes up the best candidate if it is not worse than the elite or a coin says so, else the
@@ -82,6 +85,10 @@ impl Refiner {
             }
             (_, Some(elite)) => (elite, Origin::Elite),
         };
+        let beats = |elite: &Solved| order::better(&target.upper, &elite.upper);
+        if self.once && !run.elite.as_ref().is_none_or(beats) {
+            return None;
+        }
         let task = [Candidate { x: target.x.clone(), guess: target.y.clone() }];
         let prior = upper.lower_prior(&task);
         self.search.open(&prior.tasks(&task), &prior.metric, run.search_streams(Purpose::Refine));

@@ -33,6 +33,7 @@ mod depends;
 mod diagnostic;
 mod levels;
 mod meaning;
+mod mps;
 mod open;
 mod problem;
 mod program;

@@ -125,7 +125,10 @@ pub fn doubts(result: &RunResult, engine: &Engine) -> Vec<Doubt> {
         doubts.push(Doubt::NotRechecked { settled: verification.settled });
     }
     let by_itself = proof.is_some_and(Proof::is_value_proven)
-        || matches!(result.stop, Status::Finished(StopReason::Agreed | StopReason::Flat | StopReason::Collapsed));
+        || matches!(
+            result.stop,
+            Status::Finished(StopReason::Agreed | StopReason::Exhausted | StopReason::Flat | StopReason::Collapsed)
+        );
     if !by_itself && !verification.agreed && result.stop != Status::Finished(StopReason::Target) {
         doubts.push(Doubt::Unfinished { stop: result.stop, restarts: verification.restarts > 0 });
     }

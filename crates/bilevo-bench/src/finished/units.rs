@@ -1,6 +1,7 @@
 //! The same problem in other units: nothing an answer should depend on.
 
 use bilevo_core::problem::{BestKnown, BilevelProblem, Failure, Level, LevelSpec, ProblemSpec};
+use bilevo_core::space::Variable;
 use bilevo_problems::BoxedProblem;
 
 /// What variables, objectives and constraints are multiplied by.
@@ -53,9 +54,10 @@ impl Units {
     /// `plain` with everything multiplied.
     pub fn new(plain: BoxedProblem, scales: Scales) -> Units {
         let mut spec = plain.spec().clone();
+        // What is counted has no unit: whole numbers stay as they are.
+        let wide = |v: Variable, by: f64| Variable { low: v.low * by, high: v.high * by, ..v };
         let stretch = |level: &mut LevelSpec, by: f64| {
-            level.space =
-                level.space.bounds().iter().map(|(low, high)| (low * by, high * by)).collect::<Vec<_>>().into();
+            level.space = level.space.iter().map(|v| if v.is_whole() { v } else { wide(v, by) }).collect();
         };
         stretch(&mut spec.upper, scales.x);
         stretch(&mut spec.lower, scales.y);
@@ -75,7 +77,8 @@ impl Units {
 
 /// Divided again; kept in the box, from which rounding may lead out.
 fn shrunk(point: &[f64], by: f64, level: &LevelSpec) -> Vec<f64> {
-    let mut plain: Vec<f64> = point.iter().map(|v| v / by).collect();
+    let unit = |whole: bool| if whole { 1.0 } else { by };
+    let mut plain: Vec<f64> = level.space.iter().zip(point).map(|(v, p)| p / unit(v.is_whole())).collect();
     level.space.clamp(&mut plain);
     plain
 }
@@ -113,5 +116,15 @@ mod tests {
         }
         assert_eq!(units.spec().upper.space.bounds()[0].1, 1e6 * plain().spec().upper.space.bounds()[0].1);
         assert_eq!(units.spec().best_known[0].upper, 10.0 * plain().spec().best_known[0].upper);
+    }
+
+    #[test]
+    fn whole_numbers_stay_whole() {
+        let plain = || bilevo_problems::problem("integer/mixed", None).unwrap();
+        let units = Units::new(plain(), Scales { x: 1e6, ..Scales::PLAIN });
+        let (space, before) = (&units.spec().upper.space, plain().spec().upper.space.clone());
+        assert_eq!((space.variable(0), space.variable(1).high), (before.variable(0), 1e7));
+        assert_eq!(units.plain(&[2.0, 3e6], &[1.0, 0.5]).0, [2.0, 3.0]);
+        assert!(units.spec().lower.space.variable(0).is_whole());
     }
 }

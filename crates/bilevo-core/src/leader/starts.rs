@@ -35,7 +35,7 @@ pub(super) fn spread(space: &Space, count: usize, stream: &mut Stream) -> Vec<Ve
 
 /// A new start: far from all that is known, or where neighbours are good, or something of both, in turn.
 /// None if no new point can be drawn. A known point comes with its value; failed ones have none.
-pub(super) fn elsewhere(
+pub(crate) fn elsewhere(
     space: &Space,
     known: &[(&[f64], Option<f64>)],
     turn: usize,

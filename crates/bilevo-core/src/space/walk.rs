@@ -32,6 +32,13 @@ impl Space {
         self.iter().take(point.len()).enumerate().filter(|(_, v)| !v.is_fixed()).flat_map(one)
     }
 
+    /// The same for whole numbers alone.
+    pub fn whole_moves<'a>(&'a self, point: &'a [f64]) -> impl Iterator<Item = Vec<f64>> + 'a {
+        let alike =
+            move |near: &Vec<f64>| self.iter().zip(near.iter().zip(point)).all(|(v, (a, b))| v.is_whole() || a == b);
+        self.moves(point).filter(alike)
+    }
+
     /// Points in which one whole number is larger by one than in `point` and another one smaller: the swap
     /// of an item that is taken for one that is not.
     pub fn exchanges<'a>(&'a self, point: &'a [f64]) -> impl Iterator<Item = Vec<f64>> + 'a {

@@ -11,7 +11,7 @@
 //! Randomness: `Purpose::Start` once, `Purpose::Sample` for every sampling round.
 //! Source: He et al., 2018 (BL-CMA-ES), upper level.
 
-use super::neighbours::Neighbours;
+use super::descents::Descents;
 use super::{Findings, LowerPrior, UpperFacts, UpperKind, UpperSetup, UpperStrategy};
 use crate::allocate::AllocatorKind;
 use crate::candidate::{Candidate, Solved};
@@ -20,7 +20,8 @@ use crate::config::Config;
 use crate::engine::SchemeKind;
 use crate::lower::LowerKind;
 use crate::order::{self, ConstraintRule};
-use crate::problem::Outcome;
+use crate::problem::{Outcome, ProblemSpec};
+use crate::record::StopReason;
 use crate::rng::Stream;
 use crate::settings::{number, settings, whole, words};
 use crate::space::{Space, Variable};
@@ -39,9 +40,16 @@ settings! {
     /// The elite joins the parents once in this many generations, at no cost; 0 = never. With an
     /// allocator that skips candidates, only in generations in which it skipped some.
     recall: usize = 0, |_| whole(0, 1_000_000);
-    /// Share of the candidates that are untried neighbours of the elite: one variable moved, or two
-    /// whole numbers exchanged. With `oracle`, only if the leader has whole numbers.
+    /// Share of the candidates that belong to descents over the decisions: one variable moved, or two
+    /// whole numbers exchanged. Applies if the leader has reals and the follower whole numbers; else it is
+    /// all of them. With `oracle`, only if the leader has whole numbers.
     exchange: f64 = 0.5, |_| number(0.0, 1.0),
+        if "lower.kind = exchange or oracle" |c| {
+            matches!(c.lower.kind, LowerKind::Exchange | LowerKind::Oracle)
+        };
+    /// Descents over the decisions that must end at the best value before a run may end; if null, 3 where steps of
+    /// real variables show the way, else 4. After ten, or twice this many, without a better value it ends anyway.
+    agreeing: Option<usize> = None, |_| whole(1, 1_000_000),
         if "lower.kind = exchange or oracle" |c| {
             matches!(c.lower.kind, LowerKind::Exchange | LowerKind::Oracle)
         };
@@ -49,6 +57,15 @@ settings! {
 
 fn is_used(config: &Config) -> bool {
     config.scheme.kind != SchemeKind::Nested || config.upper.kind == UpperKind::JointCma
+}
+
+/// Whether decisions are moved and exchanged too.
+fn exchanges(spec: &ProblemSpec, config: &Config) -> bool {
+    match config.lower.kind {
+        LowerKind::Exchange => true,
+        LowerKind::Oracle => spec.upper.space.has_whole(),
+        _ => false,
+    }
 }
 
 /// What it learns from a generation, in words.
@@ -73,8 +90,8 @@ pub struct JointCma {
     recall: u64,
     /// Whether full generations recall it too.
     recall_always: bool,
-    /// Looks around the elite, under an exchange search.
-    neighbours: Option<Neighbours>,
+    /// Descents from the best decisions, under an exchange search.
+    descents: Option<Descents>,
     #[serde(skip)]
     scratch: Scratch,
 }
@@ -88,7 +105,7 @@ impl JointCma {
         let UpperSetup { spec, config, population, mean, start } = setup;
         let space = spec.upper.space.chain(&spec.lower.space);
         if space.has_whole() {
-            return Self::relaxed(space, config, population, (mean, start), spec.upper.dim());
+            return Self::relaxed(space, config, population, (mean, start), spec);
         }
         let mean = mean.map_or_else(|| space.draw(start), <[f64]>::to_vec);
         let mut widths: Vec<f64> = space.iter().map(|v| v.width()).collect();
@@ -97,7 +114,7 @@ impl JointCma {
         let median =
             if widths.len() % 2 == 1 { widths[middle] } else { 0.5 * widths[middle - 1] + 0.5 * widths[middle] };
         let cma = Cma::round(mean, config.joint_cma.initial_step * median);
-        Self::start(cma, space, config, population, spec.upper.dim())
+        Self::start(cma, space, config, population, spec)
     }
 
     /// With whole numbers the first step is a share of each variable's own width, or of its number of
@@ -108,7 +125,7 @@ impl JointCma {
         config: &Config,
         population: usize,
         (given, start): (Option<&[f64]>, &mut Stream),
-        upper_dim: usize,
+        spec: &ProblemSpec,
     ) -> Self {
         let middle = |v: Variable| 0.5 * v.low + 0.5 * v.high;
         let mut mean = given.map_or_else(|| space.draw(start), <[f64]>::to_vec);
@@ -117,17 +134,15 @@ impl JointCma {
         }
         let width = |v: Variable| if v.is_whole() { v.width() + 1.0 } else { v.width() };
         let deviations: Vec<f64> = space.iter().map(|v| 2.0 * config.joint_cma.initial_step * width(v)).collect();
-        Self::start(Cma::along_axes(mean, &deviations), space, config, population, upper_dim)
+        Self::start(Cma::along_axes(mean, &deviations), space, config, population, spec)
     }
 
-    fn start(cma: Cma, space: Space, config: &Config, population: usize, upper_dim: usize) -> Self {
-        let whole = space.iter().take(upper_dim).any(|v| v.is_whole());
-        let exchanging = config.lower.kind == LowerKind::Exchange || config.lower.kind == LowerKind::Oracle && whole;
+    fn start(cma: Cma, space: Space, config: &Config, population: usize, spec: &ProblemSpec) -> Self {
         JointCma {
             cma,
             params: CmaParams::new(space.dim(), population),
-            upper_dim,
-            neighbours: exchanging.then(|| Neighbours::new(config.joint_cma.exchange)),
+            upper_dim: spec.upper.dim(),
+            descents: exchanges(spec, config).then(|| Descents::new(spec, &config.joint_cma)),
             space,
             constraint_rule: config.joint_cma.constraint_rule,
             recall: config.joint_cma.recall as u64,
@@ -169,8 +184,8 @@ impl UpperStrategy for JointCma {
             Candidate { x: x.to_vec(), guess: guess.to_vec() }
         };
         let mut candidates: Vec<Candidate> = (0..self.params.population).map(draw).collect();
-        if let Some(neighbours) = &mut self.neighbours {
-            neighbours.join(&self.space, self.upper_dim, &mut candidates, stream);
+        if let Some(descents) = &mut self.descents {
+            descents.join(&mut candidates, stream);
         }
         candidates
     }
@@ -189,8 +204,8 @@ impl UpperStrategy for JointCma {
         let points: Vec<Vec<f64>> = parents.iter().map(|s| [&s.x[..], &s.y[..lower]].concat()).collect();
         let parents = points.iter().map(Vec::as_slice);
         self.cma.update_within(&self.space, &self.params, parents, &mut self.scratch);
-        if let (Some(neighbours), Some(elite)) = (&mut self.neighbours, findings.elite) {
-            neighbours.elite = Some((elite.x.clone(), elite.y.clone()));
+        if let Some(descents) = &mut self.descents {
+            descents.learn(findings.solved, findings.elite);
         }
     }
 
@@ -206,6 +221,21 @@ impl UpperStrategy for JointCma {
     fn is_collapsed(&self) -> bool {
         let reach = |i: usize| self.cma.step_size * self.cma.cov[i * (self.space.dim() + 1)].sqrt();
         (0..self.space.dim()).all(|i| self.cma.mean[i] + 0.1 * reach(i) == self.cma.mean[i])
+    }
+
+    fn restarts(&self) -> bool {
+        self.descents.is_some()
+    }
+
+    fn over(&self) -> Option<StopReason> {
+        match &self.descents {
+            Some(descents) => descents.over(),
+            None => self.is_collapsed().then_some(StopReason::Collapsed),
+        }
+    }
+
+    fn agreeing(&self, value: f64) -> (u64, u64) {
+        self.descents.as_ref().map_or((0, 0), |descents| descents.agreeing(value))
     }
 }
 

@@ -96,10 +96,9 @@ fn generations_of_the_plain_lower_search_allocate_nothing() {
 #[test]
 fn a_batch_takes_a_bounded_number_of_allocations() {
     for method in methods::all() {
-        // A neighbourhood is a list of points.
         let bound = match method.config() {
             config if config.scheme.kind != SchemeKind::Nested => 20_000,
-            config if config.lower.kind == LowerKind::Exchange => 2_000,
+            config if config.lower.kind == LowerKind::Exchange => 20_000,
             _ => 250,
         };
         let steps = steps(&method);

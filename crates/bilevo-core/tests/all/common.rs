@@ -36,6 +36,7 @@ pub(crate) fn short(method: &Method) -> Config {
     config.stop.lower_search_evals = Some(40);
     config.stop.lower_window = Some(14);
     config.jq.effort = Effort::Budget;
+    config.joint_cma.agreeing = Some(1_000_000);
     config
 }
 

@@ -68,13 +68,21 @@ fn a_saved_run_goes_on_with_what_it_knows() {
 }
 
 #[test]
-fn auto_says_what_it_is_where_the_follower_has_whole_numbers_only() {
+fn auto_says_what_it_is_where_there_are_whole_numbers() {
     let choice = methods::choose("auto", &shops(), &[]).unwrap();
     assert_eq!(choice.method.name(), "exchange-cma-es");
     assert!(choice.notice.unwrap().contains("whole numbers"));
     let mut real = shops();
     real.lower.space = vec![(0.0, 1.0)].into();
-    assert_eq!(methods::choose("auto", &real, &[]).unwrap().method.name(), methods::DEFAULT);
+    let name = |spec: &ProblemSpec| methods::choose("auto", spec, &[]).unwrap().method.name();
+    assert_eq!(name(&real), "exchange-cma-es", "the leader's are enough");
+    real.lower.equalities = 1;
+    assert_eq!(name(&real), methods::DEFAULT, "equations of reals are not met by exchanges");
+    let mut plain = real;
+    plain.upper.space = vec![(0.0, 1.0)].into();
+    assert_eq!(name(&plain), methods::DEFAULT);
+    let oracle = ProblemSpec::with_oracle("own", shops().upper);
+    assert_eq!(name(&oracle), "exchange-cma-es");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Problem files and their tables on disk.
 
 use super::diagnostic::{Diagnostic, FileError};
-use super::{ProblemFile, depends, parse_and_hash};
+use super::{ProblemFile, depends, mps, parse_and_hash};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -21,6 +21,10 @@ pub fn read(path: &Path) -> Result<ProblemFile, FileError> {
         let diagnostic = Diagnostic::unreadable(name.clone(), format!("cannot be read: {reason}"), way_out(path));
         FileError { diagnostics: vec![diagnostic] }
     })?;
+    if mps::is_mps(path) {
+        let text = mps::text(path, &text, MAX_FILE)?;
+        return parse_and_hash(&name, &text, &mut |table| no_tables(table)).map(|(file, _)| file);
+    }
     let folder = match path.parent() {
         Some(parent) if parent != Path::new("") => parent.to_path_buf(),
         _ => PathBuf::from("."),

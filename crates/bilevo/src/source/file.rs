@@ -93,5 +93,6 @@ fn sized(name: &str, dims: Option<(usize, usize)>, file: ProblemFile) -> Result<
 
 /// Whether a name means a file rather than a built-in problem.
 fn is_file(name: &str) -> bool {
-    bilevo_problems::info(name).is_err() && (name.ends_with(".toml") || Path::new(name).is_file())
+    bilevo_problems::info(name).is_err()
+        && (name.ends_with(".toml") || name.ends_with(".mps") || Path::new(name).is_file())
 }

@@ -58,7 +58,7 @@ pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -
     let end = format!("{}{}", result.stop, if missed { ", best known value not reached" } else { "" });
     let style = match result.stop {
         _ if missed => WARN,
-        Status::Finished(StopReason::Target | StopReason::Agreed) => GOOD,
+        Status::Finished(StopReason::Target | StopReason::Agreed | StopReason::Exhausted) => GOOD,
         Status::Finished(StopReason::Flat | StopReason::Collapsed) => PLAIN,
         _ => WARN,
     };
