@@ -11,16 +11,14 @@ COLUMNS
  M1 'MARKER' 'INTORG'
  rooms profit -2 budget 1
  rooms room -3
- M2 'MARKER' 'INTEND'
  fee profit 3 budget 1.5
  fee pairs 1
- M3 'MARKER' 'INTORG'
  a profit 4 room 2
  a pairs 1
  b profit 1 room 1
  b pairs 1
  c profit 5 room 3
- M4 'MARKER' 'INTEND'
+ M2 'MARKER' 'INTEND'
 RHS
  rhs budget 7 room 1
  rhs pairs 4

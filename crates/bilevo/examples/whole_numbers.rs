@@ -3,7 +3,7 @@
 //! as many as the first argument says.
 
 use bilevo::{BilevelProblem, Failure, Level, LevelSpec, ProblemSpec, Variable};
-use bilevo::{RunResult, Solver, problems};
+use bilevo::{RunResult, Solver, problems, source};
 
 /// A problem whose functions round: to a method all variables are reals.
 struct Rounding {
@@ -63,8 +63,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let levels = [&spec.upper.space, &spec.lower.space];
         let pairs = levels.iter().fold(1, |pairs: u64, space| pairs.saturating_mul(space.combinations()));
         let pairs = if levels.iter().all(|space| space.is_finite()) { pairs.to_string() } else { "infinite".into() };
+        let plain = source::open(name, None)?;
         let auto: Result<Vec<_>, _> =
-            (1..=seeds).map(|seed| Solver::new(&problem).seed(seed).set("stop.target", "off").run()).collect();
+            (1..=seeds).map(|seed| Solver::new(&*plain).seed(seed).set("stop.target", "off").run()).collect();
         let (right, evaluations) = summary(auto?, best);
         let rounding = Rounding::new(problem);
         let runs: Result<Vec<_>, _> =

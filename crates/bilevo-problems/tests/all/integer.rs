@@ -90,3 +90,21 @@ fn no_choice_of_sites_is_better_at_any_price_of_a_grid() {
     }
     assert!(most <= known + 1e-9 && most > known - 0.1, "{most} {known}");
 }
+
+/// F (maximised) and f of the instance written for this project.
+const PACKING: (f64, f64) = (10.0, -7.0);
+
+#[test]
+fn instances_of_mibs_are_read_with_their_optima() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/mps");
+    let read = |name: &str| bilevo_problems::file::read(&folder.join(name));
+    for (name, upper, lower) in [("moore_bard.mps", -22.0, 2.0), ("packing.mps", -PACKING.0, PACKING.1)] {
+        let bilevo_problems::file::ProblemFile::Expressions(problem) = read(name).unwrap() else { panic!("{name}") };
+        let space = &BilevelProblem::spec(&problem).upper.space;
+        let all = space.enumerate(&space.middle());
+        let best = all.filter_map(|x| answered(&problem, &x)).min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
+        assert_eq!((best.1, best.0), (upper, lower), "{name}");
+    }
+    let error = read("alone.mps").err().unwrap().to_string();
+    assert!(error.contains("alone.mps") && error.contains("cannot be read"), "{error}");
+}

@@ -46,7 +46,11 @@ fn by_number(lines: &[(usize, Vec<&str>)], instance: &Instance, lower: &mut Lowe
         };
         let index = |most: usize, what: &str| match word.parse::<usize>() {
             Ok(index) if index < most => Ok(index),
-            _ => Err(Mistake::new(line, format!("`{word}` is no {what}"), format!("a number from 0 to {}", most - 1))),
+            _ => Err(Mistake::new(
+                line,
+                format!("`{word}` is no {what}"),
+                format!("a number from 0 to {}", most.saturating_sub(1)),
+            )),
         };
         match fields[0] {
             "N" => counts[0] = word.parse::<usize>().ok(),

@@ -8,16 +8,19 @@ use super::rows::{Column, Instance, Row};
 
 /// Rounds over all rows.
 const ROUNDS: usize = 20;
+/// A bound that is better by less stays.
+const SLACK: f64 = 1e-9;
 
 /// Narrows open bounds as far as the rows say.
 pub(super) fn tighten(instance: &mut Instance, lower: &Lower) {
     let Instance { rows, columns, .. } = instance;
+    let open: Vec<(bool, bool)> = columns.iter().map(|c| (c.low.is_infinite(), c.high.is_infinite())).collect();
     for _ in 0..ROUNDS {
         let mut changed = false;
         for (row, own) in rows.iter().zip(&lower.rows) {
             for &index in row.terms.keys() {
                 if *own || !lower.columns.contains_key(&index) {
-                    changed |= narrow(row, columns, index);
+                    changed |= narrow(row, columns, index, open[index]);
                 }
             }
         }
@@ -25,12 +28,17 @@ pub(super) fn tighten(instance: &mut Instance, lower: &Lower) {
             break;
         }
     }
+    // An end of a whole number that rounding made a little too small is not lost.
+    for (column, (low, high)) in columns.iter_mut().zip(open).filter(|(column, _)| column.whole) {
+        column.low -= if low { SLACK } else { 0.0 };
+        column.high += if high { SLACK } else { 0.0 };
+    }
 }
 
-/// Narrows the open bounds of a column by one row; whether that changed anything.
-fn narrow(row: &Row, columns: &mut [Column], index: usize) -> bool {
+/// Narrows the bounds of a column that were open by one row; whether that changed anything.
+fn narrow(row: &Row, columns: &mut [Column], index: usize, open: (bool, bool)) -> bool {
     let weight = row.terms[&index];
-    if weight == 0.0 || columns[index].low.is_finite() && columns[index].high.is_finite() {
+    if weight == 0.0 || !(open.0 || open.1) {
         return false;
     }
     // Least and most that all the others come to.
@@ -43,14 +51,9 @@ fn narrow(row: &Row, columns: &mut [Column], index: usize) -> bool {
     let ends = [(row.low - most) / weight, (row.high - least) / weight];
     let (low, high) = if weight > 0.0 { (ends[0], ends[1]) } else { (ends[1], ends[0]) };
     let column = &mut columns[index];
-    // An end of a whole number that rounding made a little too small is not lost.
-    let round = |value: f64, up: f64| if column.whole { value + up * 1e-9 } else { value };
-    let mut changed = false;
-    if column.low == f64::NEG_INFINITY && low.is_finite() {
-        (column.low, changed) = (round(low, -1.0), true);
-    }
-    if column.high == f64::INFINITY && high.is_finite() {
-        (column.high, changed) = (round(high, 1.0), true);
-    }
-    changed
+    let lower = open.0 && low.is_finite() && low > column.low + SLACK;
+    let upper = open.1 && high.is_finite() && high < column.high - SLACK;
+    column.low = if lower { low } else { column.low };
+    column.high = if upper { high } else { column.high };
+    lower || upper
 }

@@ -183,7 +183,7 @@ impl Reader {
             self.columns.insert(name.clone(), index);
             self.instance.columns.push(Column { name, whole, low: 0.0, high: f64::INFINITY });
         }
-        if fields.len() < 3 || fields.len() % 2 == 0 {
+        if fields.len() < 3 || fields.len().is_multiple_of(2) {
             return Err(Mistake::new(
                 line,
                 "a column has a name and pairs of a row and a number",
