@@ -132,7 +132,8 @@ impl Nested {
             }
         };
         run.searches.run += chosen.len() as u64;
-        run.searches.skipped += population.saturating_sub(chosen.len()) as u64;
+        // A strategy may have fewer to offer.
+        run.searches.skipped += population.min(candidates.len()).saturating_sub(chosen.len()) as u64;
         run.searches.resampled += (round * population) as u64;
         chosen.iter().map(|&index| candidates[index].clone()).collect()
     }
