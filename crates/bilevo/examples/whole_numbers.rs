@@ -5,6 +5,9 @@
 use bilevo::{BilevelProblem, Failure, Level, LevelSpec, ProblemSpec, Variable};
 use bilevo::{RunResult, Solver, problems, source};
 
+/// Evaluations after which rounding is given up.
+const LIMIT: &str = "30000";
+
 /// A problem whose functions round: to a method all variables are reals.
 struct Rounding {
     plain: problems::BoxedProblem,
@@ -68,8 +71,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             (1..=seeds).map(|seed| Solver::new(&*plain).seed(seed).set("stop.target", "off").run()).collect();
         let (right, evaluations) = summary(auto?, best);
         let rounding = Rounding::new(problem);
-        let runs: Result<Vec<_>, _> =
-            (1..=seeds).map(|seed| Solver::new(&rounding).seed(seed).set("stop.target", "off").run()).collect();
+        let limited = |seed| {
+            let solver = Solver::new(&rounding).seed(seed).set("stop.target", "off");
+            solver.set("stop.max_evals", LIMIT).run()
+        };
+        let runs: Result<Vec<_>, _> = (1..=seeds).map(limited).collect();
         let (right_too, cost) = summary(runs?, best);
         println!("| {name} | {pairs} | {right} of {seeds} | {evaluations} | {right_too} of {seeds} | {cost} |");
         (found, rounded, all) = (found + right, rounded + right_too, all + seeds);

@@ -19,7 +19,7 @@ use crate::order;
 use crate::portfolio::archive::{Learner, Points};
 use crate::portfolio::follower::{Effort, Follower, Knowledge};
 use crate::portfolio::merit::Merit;
-use crate::problem::{Outcome, ProblemSpec};
+use crate::problem::{self, Outcome, ProblemSpec};
 use crate::record::StopReason;
 use crate::rng::Stream;
 use crate::space::Space;
@@ -28,8 +28,9 @@ use crate::whole::{self, Mixed, key};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Pairs of a decision and an answer that are all tried if there are no more.
-const FEW: u64 = 4096;
+/// Pairs of a decision and an answer that are all tried if there are no more; decisions, where the follower has its
+/// own solver, which takes its time.
+const FEW: (u64, u64) = (4096, 64);
 /// Descents that must end at the best value: where steps of reals show the way, and else.
 const AGREEING: (usize, usize) = (3, 4);
 /// Descents without a better value after which it is enough.
@@ -115,7 +116,6 @@ impl Descents {
     pub(super) fn new(spec: &ProblemSpec, config: &JointCmaConfig) -> Self {
         let space = spec.upper.space.clone();
         let whole_answers = spec.lower.space.has_whole();
-        let finite = space.is_finite() && spec.lower.space.is_finite();
         let mixed = Mixed::new(space);
         let outputs = 1 + spec.upper.constraints();
         let learner = Learner::new(mixed.lengths(), 0);
@@ -130,7 +130,7 @@ impl Descents {
                 AGREEING.1
             }),
             jumps: whole_answers,
-            all: finite && spec.upper.space.combinations().saturating_mul(spec.lower.space.combinations()) <= FEW,
+            all: tries_all(spec),
             mixed,
             asked: BTreeSet::new(),
             wholes: BTreeMap::new(),
@@ -476,6 +476,18 @@ impl Descents {
             self.over = Some(StopReason::Exhausted);
         }
     }
+}
+
+/// Whether there are so few decisions that all are tried.
+fn tries_all(spec: &ProblemSpec) -> bool {
+    let (upper, lower) = (&spec.upper.space, &spec.lower.space);
+    upper.is_finite()
+        && match spec.follower {
+            problem::Follower::Oracle => upper.combinations() <= FEW.1,
+            problem::Follower::Search => {
+                lower.is_finite() && upper.combinations().saturating_mul(lower.combinations()) <= FEW.0
+            }
+        }
 }
 
 impl Descent {

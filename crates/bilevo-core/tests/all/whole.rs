@@ -3,9 +3,10 @@
 use crate::common::{Answer, bytes, drive};
 use bilevo_core::config::Config;
 use bilevo_core::methods::{self, BASES};
+use bilevo_core::oracle::OracleAnswer;
 use bilevo_core::problem::{Level, LevelSpec, ProblemSpec, SpecError};
 use bilevo_core::space::Space;
-use bilevo_core::{Engine, Level::Lower};
+use bilevo_core::{Ask, Engine, Level::Lower, Replies};
 use std::collections::BTreeSet;
 
 /// The leader sets a price and a number of shops, the rent being fixed; the follower buys whole packets.
@@ -99,4 +100,74 @@ fn spaces_that_cannot_be_searched_are_refused() {
     let message = refused(|s| s.lower.space = Space::from(vec![(1.0, 1.0)]));
     assert!(message.contains("every lower variable is fixed"), "{message}");
     assert_eq!(shops().check(), Ok::<(), SpecError>(()));
+}
+
+/// Knapsack interdiction: the leader takes items away within a budget, the follower packs the best of the rest.
+struct Interdiction {
+    value: Vec<f64>,
+    weight: Vec<usize>,
+    cost: Vec<f64>,
+    budget: f64,
+    room: usize,
+}
+
+impl Interdiction {
+    /// Numbers that look random.
+    fn new(items: usize, number: u64) -> Self {
+        let mut state = number * 7919 + 13;
+        let mut draw = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below + 1
+        };
+        let value: Vec<f64> = (0..items).map(|_| (5 + draw(25)) as f64).collect();
+        let weight: Vec<usize> = (0..items).map(|_| draw(15) as usize).collect();
+        let cost: Vec<f64> = (0..items).map(|_| draw(8) as f64).collect();
+        let (budget, room) = ((0.35 * cost.iter().sum::<f64>()).floor(), weight.iter().sum::<usize>() / 2);
+        Interdiction { value, weight, cost, budget, room }
+    }
+
+    /// The follower's best by dynamic programming.
+    fn packed(&self, x: &[f64]) -> f64 {
+        let mut best = vec![0.0_f64; self.room + 1];
+        for item in (0..x.len()).filter(|&item| x[item] == 0.0) {
+            for room in (self.weight[item]..=self.room).rev() {
+                best[room] = best[room].max(best[room - self.weight[item]] + self.value[item]);
+            }
+        }
+        best[self.room]
+    }
+}
+
+/// The optima are by enumeration of all decisions that spend the budget.
+#[test]
+fn twenty_items_with_a_follower_of_its_own_take_few_calls() {
+    for (number, optimum) in [(1, 144.0), (2, 125.0), (3, 109.0)] {
+        let items = Interdiction::new(20, number);
+        let space = (0..20).fold(Space::new(), |space, i| space.binary(format!("x{i}")));
+        let mut upper = LevelSpec::new(space);
+        upper.inequalities = 1;
+        let spec = ProblemSpec::with_oracle("interdiction", upper);
+        let config = methods::choose("auto", &spec, &[]).unwrap().config;
+        let mut engine = Engine::new(spec.clone(), config, 1).unwrap();
+        let (mut replies, mut calls) = (Replies::default(), BTreeSet::new());
+        while let Ask::Evaluate(batch) = engine.ask() {
+            replies.start_on(&spec, batch);
+            for i in 0..batch.len() {
+                let x = batch.x(i);
+                let over = x.iter().zip(&items.cost).map(|(x, c)| x * c).sum::<f64>() - items.budget;
+                match batch.answer(i) {
+                    Some(answer) => replies.push(&spec, answer.y[0], &[over]),
+                    None => {
+                        calls.insert(x.iter().map(|v| v.to_bits()).collect::<Vec<_>>());
+                        replies.push_answer(&spec, OracleAnswer::new([items.packed(x)]));
+                    }
+                }
+            }
+            engine.tell(&replies).unwrap();
+        }
+        let summary = engine.summary();
+        let asked = summary.evaluations.lower;
+        assert_eq!(summary.solution.unwrap().upper_value, optimum, "instance {number}");
+        assert!(asked <= 1_500 && asked - calls.len() as u64 <= 1, "instance {number}: {asked}, {}", calls.len());
+    }
 }
