@@ -22,6 +22,7 @@ _interpreter.check_interpreter()
 from . import _native, lab, problems  # noqa: E402
 from ._answer import Answer
 from ._errors import BilevoError, BilevoWarning, CheckpointError, EvaluationError, ProblemError
+from ._known import Evaluations
 from ._minimize import minimize
 from ._optimizer import Batch, Optimizer, Point
 from ._problem import BilevelProblem, FunctionProblem
@@ -40,6 +41,7 @@ __all__ = [
     "BilevoWarning",
     "CheckpointError",
     "EvaluationError",
+    "Evaluations",
     "Failure",
     "FunctionProblem",
     "Generation",

@@ -15,11 +15,12 @@ from . import _native
 from ._bounds import Bounds, Integer
 from ._constraints import Constraints, Objective, count_values
 from ._errors import BilevoWarning, ProblemError
+from ._known import Evaluations, Known, Layout, read_known
 from ._problem import BestKnown, BilevelProblem, FollowerSolver, FunctionProblem, Maximize, Names
 from ._progress import progress as make_progress
 from ._result import Failure, Generation, Result
 from ._settings import Budget, Seed, known_method, read_count, read_seconds, read_seed, read_settings
-from ._starts import Start, Starts, read_starts
+from ._starts import Start, Starts, read_start, read_starts
 from ._workers import Pool, Workers, counter, is_number, processes
 from .problems import AnyProblem, NamedProblem, find
 
@@ -43,6 +44,8 @@ def minimize(
     seed: Seed = None,
     x0: Starts | None = None,
     y0: Starts | None = None,
+    start: Result | None = None,
+    known: Known | None = None,
     workers: Workers = None,
     vectorized: bool = False,
     callback: Callback | None = None,
@@ -100,6 +103,14 @@ def minimize(
         Where to begin: a decision of the leader, and the follower's answer to it if one is known. With
         ``follower=`` several decisions may be given as rows; all of them are tried first. Other methods take
         one. A run that goes on from a checkpoint has begun already.
+    start:
+        The result of a neighbouring problem (the same variables, other functions): the run begins at its
+        answer, or the nearest point of the box.
+    known:
+        Evaluations of this problem's functions that exist already: another run's ``result.evaluations``, a CSV
+        file, a pandas frame, a mapping or an array with columns x, y, F, G, f, g, or a list of these. What is
+        known is not evaluated again and does not count. ``auto`` learns from all of it; other methods begin at the
+        best of it. ``result.notice`` says what was left out.
     workers:
         A number of processes (-1: one per processor), any ``concurrent.futures`` executor, a
         Dask client, or a map-like callable. The result does not depend on it. Your functions then
@@ -184,7 +195,9 @@ def minimize(
     if position in ("optimistic", "pessimistic"):
         wanted.append(("position.kind", position))
     starts = read_starts(x0, y0, problem.n_upper, problem.n_lower)
-    run = _open(problem, method, seed, wanted, checkpoint, starts)
+    if start is not None:
+        starts = read_start(start, starts, problem.n_upper, problem.n_lower)
+    run = _open(problem, method, seed, wanted, checkpoint, starts, known, nearest=start is not None)
     with ExitStack() as stack:
         watch = _Watch(run, callback, progress)
         stack.callback(watch.close)
@@ -210,6 +223,7 @@ def minimize(
             run.report(_evaluator(problem, workers, eval_timeout, stack), path, raw, evaluations)
 
     object.__setattr__(result, "_write_page", write_page)
+    object.__setattr__(result, "evaluations", Evaluations(*run.evaluations(), *run.names()))
     _warn(result)
     return result
 
@@ -241,6 +255,8 @@ def _open(
     settings: list[tuple[str, str]],
     checkpoint: str | os.PathLike[str] | None,
     starts: list[Start],
+    known: Known | None,
+    nearest: bool,
 ) -> _native.Run:
     """A new run, or the one in the checkpoint."""
     arguments = (problem._spec_json(), *problem._source(), known_method(method))
@@ -248,7 +264,15 @@ def _open(
         wanted = None if seed is None else read_seed(seed)
         return _native.Run.resume(os.fspath(checkpoint), *arguments, wanted, settings)
     run = _native.Run(*arguments, read_seed(seed), settings)
-    run.start_at(starts)
+    layout = Layout(*run.table())
+    for table in read_known(known, layout):
+        if isinstance(table, str):
+            run.recall_file(table)
+        else:
+            x, y, F, G, f, g, answers = table
+            run.recall(x, y, (F, G), (f, g), answers)
+    run.recalled()
+    run.start_at(starts, nearest)
     return run
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._errors import ProblemError
+from ._result import Result
 
 #: One point, or several as rows.
 Starts: TypeAlias = npt.ArrayLike
@@ -36,6 +37,18 @@ def read_starts(x0: Starts | None, y0: Starts | None, n_upper: int, n_lower: int
     if len(answers) != len(decisions):
         raise ProblemError(f"x0 has {len(decisions)} rows, y0 has {len(answers)}\nhint: one answer for each decision")
     return [(x, y) for x, y in zip(decisions, answers)]
+
+
+def read_start(start: Result, starts: list[Start], n_upper: int, n_lower: int) -> list[Start]:
+    """The answer of another run, as a place to begin at."""
+    if starts:
+        raise ProblemError("start and x0 both say where to begin\nhint: leave one of them out")
+    if not isinstance(start, Result):
+        raise ProblemError(f"start is {start!r}\nhint: give the result of another run; a point is given by x0 and y0")
+    if not np.isfinite(start.x).all():
+        raise ProblemError("start is a result without an answer\nhint: leave it out")
+    [(x, y)] = read_starts(start.x, start.y if n_lower > 0 else None, n_upper, n_lower)
+    return [(x, y)]
 
 
 def _rows(name: str, given: Starts, size: int) -> list[list[float]]:

@@ -29,7 +29,7 @@ pub(crate) mod starts;
 use crate::batch::{Answers, Batch};
 use crate::candidate::Solved;
 use crate::config::Config;
-use crate::engine::{Outlook, Readings, RunView, Scheme, SchemeFacts, SchemeSetup};
+use crate::engine::{Known, Outlook, Readings, RunView, Scheme, SchemeFacts, SchemeSetup, best_pair};
 use crate::jq::config::Effort;
 use crate::jq::descent::archive::{Archive, Data};
 use crate::jq::descent::follower::Knowledge;
@@ -375,9 +375,27 @@ impl Scheme for Leader {
         self.asked = vec![self.space.to_unit(&start[..self.space.dim()])];
     }
 
-    fn begin_at(&mut self, _setup: SchemeSetup<'_>, starts: &[Vec<f64>]) -> usize {
-        self.starts = starts.iter().map(|start| self.space.to_unit(&start[..self.space.dim()])).collect();
+    fn begin_at(&mut self, _setup: SchemeSetup<'_>, starts: &[Vec<f64>], _answered: bool) -> usize {
+        let units = starts.iter().map(|start| self.space.to_unit(&start[..self.space.dim()]));
+        // What is known comes with decisions of its own, which wait already.
+        let first = if self.asked.is_empty() { &mut self.starts } else { &mut self.asked };
+        first.splice(0..0, units);
         starts.len()
+    }
+
+    /// The best decision is asked about first, which costs nothing; others all over the box only where few
+    /// are known.
+    fn recall(&mut self, setup: SchemeSetup<'_>, known: &[Known]) -> bool {
+        let Some(best) = best_pair(setup.spec, known) else { return false };
+        let unit = |index: usize| self.space.to_unit(&known[index].point[..self.space.dim()]);
+        for index in (0..known.len()).filter(|index| *index != best) {
+            let (point, row) = (unit(index), known[index].upper.as_deref().unwrap_or_default());
+            self.knowledge.data.archive.push(&point, row);
+        }
+        let lacking = self.first().saturating_sub(self.archive().len());
+        let spread = starts::spread(&self.space, lacking, &mut setup.streams.open(Purpose::Start, 0, 0));
+        self.asked = [vec![unit(best)], spread].concat();
+        true
     }
 
     fn close(&mut self, run: &mut RunView<'_>) -> Outlook {

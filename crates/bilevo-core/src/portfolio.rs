@@ -21,6 +21,7 @@
 //! | is it the follower's answer? | `verify.rs` |
 //! | what comes next, when does it end? | `next.rs` |
 //! | from where, with how much? | `scheme.rs`, `begin` |
+//! | what do earlier runs tell? | `known.rs` |
 //!
 //! Variables are in unit coordinates, functions are judged by their observed spread, renewed whenever a
 //! search ends: no tolerance is absolute.
@@ -30,6 +31,7 @@ mod claim;
 pub mod config;
 pub(crate) mod follower;
 mod history;
+mod known;
 pub(crate) mod merit;
 mod next;
 mod scheme;

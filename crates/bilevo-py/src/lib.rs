@@ -15,6 +15,7 @@ mod prove;
 mod run;
 mod saved;
 mod source;
+mod tables;
 mod told;
 
 use bilevo::{Config, methods};

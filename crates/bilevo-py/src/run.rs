@@ -5,13 +5,15 @@ use crate::call;
 use crate::errors;
 use crate::functions::Functions;
 use crate::source::{Interrupted, Source};
+use crate::tables;
 use crate::told::{Answer, Told};
 use bilevo::audit::around::{self, Surroundings};
 use bilevo::audit::{AuditOptions, Position};
 use bilevo::config::PositionKind;
+use bilevo::known::{self, Evaluation, Recorder};
 use bilevo::methods::{self, Choice};
 use bilevo::{
-    AfterFailure, Ask, Engine, EvaluatorError, FailurePolicy, GenerationRecord, ProblemSpec, Replies, RunError,
+    AfterFailure, Ask, Engine, EvaluatorError, FailurePolicy, GenerationRecord, Level, ProblemSpec, Replies, RunError,
     RunOptions, RunResult, Saving, Start, Status, checkpoint,
 };
 use bilevo_lab::report::KIND;
@@ -36,7 +38,18 @@ struct State {
     /// Finished generations with the wall time at their end.
     records: Vec<(GenerationRecord, f64)>,
     replies: Replies,
+    /// Rows that are known already, until the run takes them.
+    known: Vec<Evaluation>,
+    /// All evaluations of this process.
+    recorder: Recorder,
 }
+
+/// Points whose evaluations are kept for the result.
+const RECORDED: usize = 200_000;
+
+/// Columns of a table, and a single one.
+type Part<'py> = PyReadonlyArray2<'py, f64>;
+type One<'py> = PyReadonlyArray1<'py, f64>;
 
 type Asked<'py> = (&'static str, Bound<'py, PyArray1<u64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyAny>);
 
@@ -91,11 +104,68 @@ impl Run {
         Ok(Run::of(run, Told::default(), Vec::new()))
     }
 
-    /// Begins at given places: pairs of x and y, or None for the middle of the follower's box.
-    fn start_at(&self, py: Python<'_>, starts: Vec<(Vec<f64>, Option<Vec<f64>>)>) -> PyResult<()> {
-        let starts: Vec<Start> = starts.into_iter().map(|(x, y)| Start { x, y }).collect();
-        let started = self.lock(py)?.run.start_at(&starts);
-        started.map_err(|error| errors::problem(py, error.to_string()))
+    /// Begins at given places: pairs of x and y, or None for the middle of the follower's box; or at the
+    /// nearest places in the box.
+    fn start_at(&self, py: Python<'_>, starts: Vec<(Vec<f64>, Option<Vec<f64>>)>, nearest: bool) -> PyResult<()> {
+        let mut state = self.lock(py)?;
+        let spec = state.run.engine().spec().clone();
+        let place = |level: Level, mut point: Vec<f64>| {
+            let space = &spec.level(level).space;
+            let pairs = point.iter_mut().zip(space.iter()).filter(|_| nearest);
+            pairs.for_each(|(value, variable)| *value = variable.nearest(*value));
+            point
+        };
+        let start = |(x, y): (Vec<f64>, Option<Vec<f64>>)| Start {
+            x: place(Level::Upper, x),
+            y: y.map(|y| place(Level::Lower, y)),
+        };
+        let starts: Vec<Start> = starts.into_iter().map(start).collect();
+        state.run.start_at(&starts).map_err(|error| errors::problem(py, error.to_string()))
+    }
+
+    /// What a table of evaluations of the problem has: names of x and y, numbers of constraints.
+    fn table(&self, py: Python<'_>) -> PyResult<(Vec<String>, Vec<String>, usize, usize)> {
+        let state = self.lock(py)?;
+        let spec = state.run.engine().spec();
+        let counts = (spec.upper.constraints(), spec.lower.constraints());
+        Ok((spec.names(Level::Upper), spec.names(Level::Lower), counts.0, counts.1))
+    }
+
+    /// Adds known evaluations.
+    fn recall(
+        &self,
+        py: Python<'_>,
+        x: Part<'_>,
+        y: Part<'_>,
+        upper: (One<'_>, Part<'_>),
+        lower: (One<'_>, Part<'_>),
+        answers: PyReadonlyArray1<'_, bool>,
+    ) -> PyResult<()> {
+        let mut state = self.lock(py)?;
+        let oracle = state.run.engine().spec().is_oracle_alone();
+        state.known.extend(tables::rows([&x, &y, &upper.1, &lower.1], [&upper.0, &lower.0], &answers, oracle));
+        Ok(())
+    }
+
+    /// Adds known evaluations of a file.
+    fn recall_file(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let mut state = self.lock(py)?;
+        let rows = known::read(&path, state.run.engine().spec());
+        state.known.extend(rows.map_err(|error| errors::coded(py, "ProblemError", &error))?);
+        Ok(())
+    }
+
+    /// Lets the run take the known evaluations.
+    fn recalled(&self, py: Python<'_>) -> PyResult<()> {
+        let mut state = self.lock(py)?;
+        let rows = std::mem::take(&mut state.known);
+        state.run.recall(&rows).map_err(|error| errors::coded(py, "ProblemError", &error))
+    }
+
+    /// All evaluations of this process: x, y, F, G, f, g.
+    fn evaluations<'py>(&self, py: Python<'py>) -> PyResult<tables::Columns<'py>> {
+        let state = self.lock(py)?;
+        tables::columns(py, state.run.engine().spec(), &state.recorder.rows)
     }
 
     /// The open batch without the points told already: level, ids, x, y. None when the run is over.
@@ -128,7 +198,7 @@ impl Run {
             }
         }
         let mut state = self.lock(py)?;
-        let State { run, told, records, replies } = &mut *state;
+        let State { run, told, records, replies, recorder, .. } = &mut *state;
         let Ask::Evaluate(batch) = run.ask().map_err(|error| run_error(py, &error))? else {
             return Err(errors::problem(py, "the run is over, so there is nothing to tell"));
         };
@@ -138,10 +208,11 @@ impl Run {
         }
         told.add(batch, answers).map_err(|message| errors::problem(py, message))?;
         if told.complete(batch) {
-            let batch = batch.subset(&[]);
+            let batch = batch.clone();
             let spec = run.engine().spec();
             replies.start_on(spec, &batch);
             told.take(spec, replies);
+            recorder.record(spec, &batch, replies);
             let record = py.detach(|| run.tell(replies)).map_err(|error| run_error(py, &error))?;
             records.extend(record.map(|record| (record, 0.0)));
         }
@@ -177,7 +248,7 @@ impl Run {
         let source = evaluator.cast::<Source>().ok().map(Bound::get);
         let answering = answering(evaluator);
         let mut state = self.lock(py)?;
-        let State { run, told, records, .. } = &mut *state;
+        let State { run, told, records, recorder, .. } = &mut *state;
         if !told.is_empty() {
             return Err(errors::problem(
                 py,
@@ -195,7 +266,7 @@ impl Run {
                 Ok(answering) => Border::new(spec, answering, caught.clone(), trusted),
                 Err(error) => return (None, Err(RunError::Evaluator(error))),
             };
-            let mut ended = run.go_audited(&mut border, &options, audit.as_ref(), &mut [&mut watcher]);
+            let mut ended = run.go_audited(&mut border, &options, audit.as_ref(), &mut [&mut watcher, recorder]);
             let without_answer = |r: &RunResult| r.x.is_none() && matches!(r.stop, Status::Finished(_));
             if border.fatal.is_none() && ended.as_ref().is_ok_and(without_answer) {
                 border.fatal = Python::attach(|py| border.never_worked(py));
@@ -305,7 +376,9 @@ impl Run {
 
 impl Run {
     fn of(run: bilevo::Run, told: Told, records: Vec<(GenerationRecord, f64)>) -> Self {
-        Run { state: Mutex::new(State { run, told, records, replies: Replies::default() }) }
+        let recorder = Recorder::up_to(RECORDED);
+        let (replies, known) = (Replies::default(), Vec::new());
+        Run { state: Mutex::new(State { run, told, records, replies, known, recorder }) }
     }
 
     /// The state, unless another thread or a callback of its own run is at it.

@@ -4,6 +4,7 @@
 
 use crate::checkpoint::CheckpointError;
 use crate::files::FileError;
+use crate::known::{KnownError, TableError};
 use crate::run::RunError;
 use crate::source::SourceError;
 use bilevo_core::config::ConfigError;
@@ -12,7 +13,7 @@ use bilevo_problems::{ProblemError, file};
 use std::error::Error;
 
 /// Every code with its meaning.
-pub const CODES: [(&str, &str); 27] = [
+pub const CODES: [(&str, &str); 28] = [
     ("E101", "there is no such problem"),
     ("E102", "the problem does not come in this size"),
     ("E103", "a problem file has mistakes or cannot be read"),
@@ -26,6 +27,7 @@ pub const CODES: [(&str, &str); 27] = [
     ("E205", "a setting cannot have this value"),
     ("E206", "the setting cannot be changed in a run that has started"),
     ("E207", "the run cannot begin at this place"),
+    ("E208", "known evaluations do not fit the problem"),
     ("E301", "an evaluation failed, and the run was set to stop"),
     ("E302", "every evaluation failed in the same way: a mistake in the function"),
     ("E303", "the evaluations cannot continue: a program or worker failed, or the time ran out"),
@@ -42,6 +44,13 @@ pub const CODES: [(&str, &str); 27] = [
     ("E901", "an internal error: please report it"),
 ];
 
+/// Every code of a notice, which tells but ends nothing, with its meaning.
+pub const NOTICES: [(&str, &str); 3] = [
+    ("W201", "known evaluations outside of the box are left out"),
+    ("W202", "known evaluations of one point contradict each other"),
+    ("W203", "the method only begins at the best known point"),
+];
+
 /// The code of an error, or of the nearest of its causes that has one.
 pub fn code(error: &(dyn Error + 'static)) -> Option<&'static str> {
     own(error).or_else(|| code(error.source()?))
@@ -56,6 +65,8 @@ fn own(error: &(dyn Error + 'static)) -> Option<&'static str> {
     let files = || error.downcast_ref().map(files);
     let problem_file = || error.downcast_ref::<file::FileError>().map(|_| "E103");
     let spec = || error.downcast_ref::<SpecError>().map(|_| "E104");
+    let known = || error.downcast_ref().map(known);
+    let rows = || error.downcast_ref::<KnownError>().map(|_| "E208");
     run.or_else(source)
         .or_else(problem)
         .or_else(config)
@@ -63,6 +74,8 @@ fn own(error: &(dyn Error + 'static)) -> Option<&'static str> {
         .or_else(files)
         .or_else(problem_file)
         .or_else(spec)
+        .or_else(known)
+        .or_else(rows)
 }
 
 fn run(error: &RunError) -> &'static str {
@@ -72,11 +85,19 @@ fn run(error: &RunError) -> &'static str {
         RunError::HasStarted { .. } => "E206",
         RunError::Config(error) => config(error),
         RunError::Start(_) => "E207",
+        RunError::Known(_) => "E208",
         RunError::Evaluation { .. } => "E301",
         RunError::Mistake { .. } => "E302",
         RunError::Evaluator(_) | RunError::Tell(_) => "E303",
         RunError::Internal { .. } => "E901",
         RunError::Checkpoint(error) => checkpoint(error),
+    }
+}
+
+fn known(error: &TableError) -> &'static str {
+    match error {
+        TableError::File(error) => files(error),
+        TableError::Content { .. } => "E208",
     }
 }
 
@@ -148,7 +169,7 @@ mod tests {
     #[test]
     fn the_guide_lists_every_code() {
         let page = include_str!("../../../docs/src/errors.md");
-        for (code, meaning) in CODES {
+        for (code, meaning) in CODES.into_iter().chain(NOTICES) {
             assert!(page.contains(&format!("| `{code}` | {meaning} |")), "docs/src/errors.md lacks {code}: {meaning}");
         }
         assert_eq!(page.lines().filter(|line| line.starts_with("| `E")).count(), CODES.len());

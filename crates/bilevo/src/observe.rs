@@ -3,6 +3,7 @@
 use crate::checkpoint::CheckpointError;
 use crate::result::{RunResult, Times};
 use bilevo_core::Engine;
+use bilevo_core::batch::{Batch, Replies};
 use bilevo_core::problem::{Failure, Level};
 use bilevo_core::record::GenerationRecord;
 use std::ops::ControlFlow;
@@ -29,6 +30,10 @@ pub enum Event<'a> {
         level: Level,
         /// Its number of points.
         points: usize,
+        /// The points.
+        batch: &'a Batch,
+        /// The answers, retries included.
+        replies: &'a Replies,
     },
     /// An evaluation failed for good.
     EvaluationFailed {

@@ -11,12 +11,13 @@ use crate::audit::{self, AuditOptions, Position};
 use crate::checkpoint::{Checkpoint, CheckpointError, Header, Saved, Slot, State};
 use crate::evaluate::{Evaluator, EvaluatorError, TimeLimits};
 use crate::id::RunId;
+use crate::known;
 use crate::observe::Observer;
 use crate::panics;
 use crate::policy::FailurePolicy;
 use crate::result::{Names, RunResult, Status, Times};
 use bilevo_core::config::ConfigError;
-use bilevo_core::engine::{Engine, Start, StartError, TellError};
+use bilevo_core::engine::{Engine, Evaluation, KnownError, Start, StartError, TellError};
 use bilevo_core::problem::{Failure, Level};
 use session::Session;
 use std::path::{Path, PathBuf};
@@ -93,6 +94,9 @@ pub enum RunError {
     /// A place where the run cannot begin.
     #[error(transparent)]
     Start(#[from] StartError),
+    /// Known evaluations that do not fit the problem.
+    #[error(transparent)]
+    Known(#[from] KnownError),
     /// An evaluation failed and the policy is to stop.
     #[error(
         "{level} evaluation {id} failed: {failure}{}\nhint: fix the problem and resume, or let failed evaluations count as worst",
@@ -213,10 +217,27 @@ impl Run {
     pub fn start_at(&mut self, starts: &[Start]) -> Result<(), StartError> {
         let taken = self.engine.start_at(starts)?;
         if taken < starts.len() {
-            let words = format!("{} begins at one place: the first of {}", self.id().method, starts.len());
-            self.notice = Some(self.notice.take().map_or(words.clone(), |notice| format!("{notice}; {words}")));
+            self.add_notice(format!("{} begins at one place: the first of {}", self.id().method, starts.len()));
         }
         Ok(())
+    }
+
+    /// Takes evaluations of earlier runs, so that what is known is not evaluated again; the notice tells what was
+    /// left out, and if the method makes little use of them. Before [`Run::start_at`].
+    ///
+    /// # Errors
+    /// Rows that do not fit the problem, or a run that has begun.
+    pub fn recall(&mut self, rows: &[Evaluation]) -> Result<(), KnownError> {
+        let recalled = self.engine.recall(rows)?;
+        known::words(&recalled, rows.len(), &self.id.method).into_iter().for_each(|words| self.add_notice(words));
+        Ok(())
+    }
+
+    fn add_notice(&mut self, words: String) {
+        self.notice = Some(match self.notice.take() {
+            Some(notice) => format!("{notice}; {words}"),
+            None => words,
+        });
     }
 
     /// What is told along with its result.

@@ -19,7 +19,7 @@ use crate::run::{Run, RunError, RunOptions, Saving};
 use crate::source::Source;
 use bilevo_core::Engine;
 use bilevo_core::config::{Config, ConfigError, PositionKind};
-use bilevo_core::engine::Start;
+use bilevo_core::engine::{Evaluation, Start};
 use bilevo_core::methods::{self, Choice};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::PathBuf;
@@ -35,6 +35,7 @@ pub struct Solver<'a> {
     settings: Vec<(String, String)>,
     seed: Option<u64>,
     starts: Vec<Start>,
+    known: Vec<Evaluation>,
     resume: Option<Checkpoint>,
     jobs: usize,
     options: RunOptions,
@@ -53,6 +54,7 @@ impl<'a> Solver<'a> {
             settings: Vec::new(),
             seed: None,
             starts: Vec::new(),
+            known: Vec::new(),
             resume: None,
             jobs: 1,
             options: RunOptions::default(),
@@ -110,6 +112,13 @@ impl<'a> Solver<'a> {
     /// Begins at given places. A search over decisions alone takes all of them, other methods the first.
     pub fn start_at(mut self, starts: impl IntoIterator<Item = Start>) -> Self {
         self.starts.extend(starts);
+        self
+    }
+
+    /// Takes evaluations of earlier runs ([`crate::known`]): what is known is not evaluated again. The default
+    /// method learns from all of them, others begin at the best.
+    pub fn known(mut self, rows: impl IntoIterator<Item = Evaluation>) -> Self {
+        self.known.extend(rows);
         self
     }
 
@@ -204,13 +213,16 @@ impl<'a> Solver<'a> {
     /// # Errors
     /// As for [`Solver::run`].
     pub fn ready(self) -> Result<Ready<'a>, RunError> {
-        let Solver { source, method, config, settings, seed, starts, resume, jobs, options, audit, prove, .. } = self;
+        let Solver {
+            source, method, config, settings, seed, starts, known, resume, jobs, options, audit, prove, ..
+        } = self;
         let run = match resume {
             Some(checkpoint) => resumed(source, checkpoint, &settings)?,
             None => {
                 let (method, config, notice) = chosen(source, method, config, &settings)?;
                 let engine = Engine::new(source.spec().clone(), config, seed.unwrap_or_else(draw_seed))?;
                 let mut run = Run::new(engine, method).of_source(source.place(), source.hash()).with_notice(notice);
+                run.recall(&known)?;
                 run.start_at(&starts)?;
                 run
             }

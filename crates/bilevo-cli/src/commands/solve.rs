@@ -15,6 +15,7 @@ use crate::{Exit, settings};
 use anyhow::bail;
 use bilevo::checkpoint::Saved;
 use bilevo::config::SchemeKind;
+use bilevo::known::{self, Recorder};
 use bilevo::prove::ProveOptions;
 use bilevo::solver::Ready;
 use bilevo::source::{self, Named};
@@ -56,6 +57,13 @@ pub(crate) struct Args {
     /// Begin at this answer of the follower: one for each --x0 [default: the middle of its box]
     #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true, requires = "x0")]
     y0: Vec<Vector>,
+    /// Use the evaluations of earlier runs in this table, which --save-evaluations writes: what is known is not
+    /// evaluated again, and the default method learns from all of it. It may be given several times
+    #[arg(long, value_name = "FILE.csv")]
+    known: Vec<PathBuf>,
+    /// Write every evaluation of the run to this table
+    #[arg(long, value_name = "FILE.csv")]
+    save_evaluations: Option<PathBuf>,
     #[command(flatten)]
     size: SizeArgs,
     /// Limit on the evaluations of both levels together, kept to within one batch [default: none]
@@ -263,7 +271,10 @@ fn started<'a>(args: &Args, source: &'a dyn Source) -> anyhow::Result<Solver<'a>
         bail!("`--target` needs a best known value, and {} has none\nhint: leave it out", source.id());
     }
     let solver = Solver::new(source).method(args.method.as_deref().unwrap_or(methods::AUTO));
-    let solver = with_settings(args, solver)?.start_at(starts(args)?);
+    let mut solver = with_settings(args, solver)?.start_at(starts(args)?);
+    for table in &args.known {
+        solver = solver.known(known::read(table, source.spec())?);
+    }
     Ok(match args.seed {
         Some(seed) => solver.seed(seed),
         None => solver,
@@ -312,6 +323,7 @@ fn with_settings<'a>(args: &Args, mut solver: Solver<'a>) -> anyhow::Result<Solv
 fn watch(args: &Args, ready: &mut Ready<'_>) -> anyhow::Result<Exit> {
     let mut plot = args.plot.as_deref().map(Plot::new).transpose()?;
     let mut page = args.report.as_deref().map(Page::new).transpose()?;
+    let mut recorder = args.save_evaluations.as_deref().map(recorder).transpose()?;
     let generations = ready.run.engine().summary().generations;
     let mut trace = match args.trace.as_deref() {
         Some(path) if is_stdout(path) => Some(TraceWriter::to(std::io::stdout(), "-")),
@@ -323,12 +335,16 @@ fn watch(args: &Args, ready: &mut Ready<'_>) -> anyhow::Result<Exit> {
     observers.extend(trace.as_mut().map(|t| t as &mut dyn Observer));
     observers.extend(plot.as_mut().map(|p| p as &mut dyn Observer));
     observers.extend(page.as_mut().map(|p| p as &mut dyn Observer));
+    observers.extend(recorder.as_mut().map(|r| r as &mut dyn Observer));
     let ended = ready.go(&mut observers);
     progress.clear();
     let run = &ready.run;
     let written = [
         trace.map_or(Ok(()), |trace| trace.finish().map_err(Into::into)),
         plot.map_or(Ok(()), |plot| plot.finish(run)),
+        args.save_evaluations.as_deref().zip(recorder).map_or(Ok(()), |(path, recorder)| {
+            known::write(path, run.engine().spec(), &recorder.rows).map_err(Into::into)
+        }),
         page.zip(ended.as_ref().ok()).map_or(Ok(()), |(page, result)| page.finish(args, ready, result)),
     ];
     let place = ready.options.saving.as_ref().map(|saving| saving.path.clone());
@@ -342,6 +358,12 @@ fn watch(args: &Args, ready: &mut Ready<'_>) -> anyhow::Result<Exit> {
             Err(error.into())
         }
     }
+}
+
+/// What records all evaluations, once their place is known to be good.
+fn recorder(path: &Path) -> anyhow::Result<Recorder> {
+    known::prepare(path)?;
+    Ok(Recorder::default())
 }
 
 /// Prints the result and finds the exit code. A file that was asked for and could not be written is

@@ -3,7 +3,7 @@
 //! A scheme searches the variables that are free, whole numbers relaxed. What goes out has the fixed
 //! variables put in and whole numbers rounded. Where the follower has whole numbers only, points come back
 //! again and again: an evaluation that was answered once is not asked for again. A problem without fixed
-//! variables and whole numbers has none of this.
+//! variables and whole numbers has none of this, unless evaluations of earlier runs are known (`known`).
 
 use crate::batch::{Batch, Replies};
 use crate::problem::{Follower, Level, LevelSpec, OracleAnswer, Outcome, ProblemSpec};
@@ -19,13 +19,17 @@ const REMEMBERED: usize = 200_000;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Origin {
     /// It is known already.
-    Known(Known),
+    Known(Answered),
     /// It is this point of those that go out.
     Asked(usize),
 }
 
 /// An answer that came in: outcome, constraint values and, to a decision, what the follower's own solver said.
-type Known = (Outcome, Vec<f64>, Option<OracleAnswer>);
+pub(super) type Answered = (Outcome, Vec<f64>, Option<OracleAnswer>);
+
+/// Parts of a variable's range that are one place: a point that went through unit coordinates and back is the
+/// same one.
+const PLACES: f64 = (1_u64 << 46) as f64;
 
 /// The problem as it was given, and what goes out for the open batch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -35,7 +39,9 @@ pub(super) struct Outside {
     asked: Batch,
     origins: Vec<Origin>,
     /// Answers by point and level; none where points do not come back.
-    memory: Option<BTreeMap<Vec<u64>, Known>>,
+    memory: Option<BTreeMap<Vec<u64>, Answered>>,
+    /// Answers of earlier runs, by place and level.
+    known: BTreeMap<Vec<u64>, Answered>,
     /// Upper evaluations that were answered from memory.
     pub(super) recalled_upper: u64,
 }
@@ -58,14 +64,31 @@ impl Outside {
             Follower::Search => spec.lower.space.is_finite(),
             Follower::Oracle => spec.upper.space.is_finite(),
         };
-        let outside = Outside {
+        Some((inner, Outside { memory: finite.then(BTreeMap::new), ..Outside::plain(spec) }))
+    }
+
+    /// What stands between the two where they are the same, so that answers can be known.
+    pub(super) fn plain(spec: &ProblemSpec) -> Outside {
+        Outside {
             asked: Batch::new(spec),
             origins: Vec::new(),
-            memory: finite.then(BTreeMap::new),
+            memory: None,
+            known: BTreeMap::new(),
             recalled_upper: 0,
             spec: spec.clone(),
-        };
-        Some((inner, outside))
+        }
+    }
+
+    /// Takes an answer of an earlier run.
+    pub(super) fn learn(&mut self, place: Vec<u64>, answer: Answered) {
+        self.known.insert(place, answer);
+    }
+
+    /// What is known of a point, from this run or an earlier one.
+    fn recall(&self, level: Level, (x, y): (&[f64], &[f64]), key: Option<&Vec<u64>>) -> Option<&Answered> {
+        let now = key.zip(self.memory.as_ref()).and_then(|(key, memory)| memory.get(key));
+        let before = || self.known.get(&place(&self.spec, level, x, y));
+        now.or_else(|| if self.known.is_empty() { None } else { before() })
     }
 
     /// The points that go out.
@@ -97,7 +120,7 @@ impl Outside {
             let y = self.answer_in(proposed.y(index));
             let is_again = again && index + 1 == proposed.len();
             let key = (self.memory.is_some() && !is_again).then(|| key(level, &x, &y));
-            let known = key.as_ref().zip(self.memory.as_ref()).and_then(|(key, memory)| memory.get(key));
+            let known = if is_again { None } else { self.recall(level, (&x, &y), key.as_ref()) };
             let origin = match (known, key) {
                 (Some(known), _) => Origin::Known(known.clone()),
                 (None, Some(key)) if waiting.contains_key(&key) => Origin::Asked(waiting[&key]),
@@ -164,4 +187,16 @@ fn whole(space: &Space, free: &[f64]) -> Vec<f64> {
 fn key(level: Level, x: &[f64], y: &[f64]) -> Vec<u64> {
     let bits = x.iter().chain(y).map(|v| v.to_bits());
     std::iter::once(u64::from(level == Level::Upper)).chain(bits).collect()
+}
+
+/// Where a point lies, to within rounding, and the level. An answer of the follower's own solver is as it is.
+pub(super) fn place(spec: &ProblemSpec, level: Level, x: &[f64], y: &[f64]) -> Vec<u64> {
+    let part = |unit: f64| libm::round(unit * PLACES) as i64 as u64;
+    let mut place = vec![u64::from(level == Level::Upper)];
+    place.extend(spec.upper.space.to_unit(x).into_iter().map(part));
+    match spec.lower.dim() == y.len() {
+        true => place.extend(spec.lower.space.to_unit(y).into_iter().map(part)),
+        false => place.extend(y.iter().map(|v| v.to_bits())),
+    }
+    place
 }

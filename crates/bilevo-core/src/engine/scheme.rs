@@ -2,6 +2,7 @@
 //!
 //! A new scheme is one new file and one entry in the list below.
 
+use super::known::Known;
 use crate::batch::{Answers, Batch};
 use crate::candidate::Solved;
 use crate::config::{Config, Sizes};
@@ -123,10 +124,15 @@ pub trait Scheme {
     fn restart(&mut self, setup: SchemeSetup<'_>, start: &[f64]);
 
     /// Begins at given points (x, y), of which there is at least one, instead of drawn ones; how many of them
-    /// it takes.
-    fn begin_at(&mut self, setup: SchemeSetup<'_>, starts: &[Vec<f64>]) -> usize {
+    /// it takes. `answered`: their y are answers that somebody knows.
+    fn begin_at(&mut self, setup: SchemeSetup<'_>, starts: &[Vec<f64>], _answered: bool) -> usize {
         starts.first().iter().for_each(|start| self.restart(setup, start));
         1
+    }
+
+    /// Takes what is known already; whether it makes use of it beyond a place to begin at.
+    fn recall(&mut self, _setup: SchemeSetup<'_>, _known: &[Known]) -> bool {
+        false
     }
 
     /// Whether the open batch belongs to a refinement (counted apart).

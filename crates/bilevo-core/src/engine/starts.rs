@@ -1,8 +1,8 @@
 //! Where a run begins, if somebody knows a good place.
 
+use super::known::free;
 use super::{Engine, SchemeSetup};
 use crate::problem::{Level, ProblemSpec};
-use crate::space::Space;
 
 /// A place to begin: a decision, and an answer to it if one is known.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,13 +72,9 @@ impl Engine {
         };
         let points: Vec<Vec<f64>> = starts.iter().map(point).collect();
         let Engine { spec, config, sizes, streams, scheme, .. } = self;
-        Ok(scheme.begin_at(SchemeSetup { spec, config, sizes, streams: *streams }, &points))
+        let answered = starts.iter().all(|start| start.y.is_some());
+        Ok(scheme.begin_at(SchemeSetup { spec, config, sizes, streams: *streams }, &points, answered))
     }
-}
-
-/// The variables that are not fixed.
-fn free(space: &Space, point: &[f64]) -> Vec<f64> {
-    space.iter().zip(point).filter(|(variable, _)| !variable.is_fixed()).map(|(_, value)| *value).collect()
 }
 
 fn check(spec: &ProblemSpec, level: Level, number: usize, point: &[f64]) -> Result<(), StartError> {

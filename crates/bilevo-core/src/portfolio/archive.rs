@@ -80,6 +80,11 @@ impl Points {
         (0..self.len()).rev().find(|&i| self.point(i) == point)
     }
 
+    /// How many of them lie apart, as far as that is counted.
+    pub(crate) fn spread(&self) -> usize {
+        self.apart.len()
+    }
+
     /// What a function changes by over the box: the difference of its quartiles at points that lie
     /// apart from each other, so that the many points near an optimum count as one.
     pub(crate) fn scale(&self, output: usize) -> f64 {

@@ -20,6 +20,8 @@ pub(super) const ARRIVED: (f64, f64) = (0.01, 1e-4);
 pub(super) enum Kind {
     /// A descent from a random point.
     Descent,
+    /// A descent from the best pair of earlier runs.
+    Known,
     /// A descent from near the lower ends of the leader's box.
     NearEnds,
     /// A population from a random point.
@@ -82,6 +84,8 @@ pub(super) struct History {
     pub(super) entries: Vec<Entry>,
     /// What values are measured by, as of the latest end of a search.
     pub(super) scales: Scales,
+    /// Whether earlier runs have left as much as a finished run does.
+    pub(super) is_known_widely: bool,
 }
 
 impl History {
@@ -166,10 +170,19 @@ impl History {
             let leaning = matches!(first, Some(Kind::LeanHere | Kind::LeanAway));
             let agrees = if leaning { self.confirms(restart, elite) } else { self.agrees(restart, elite) };
             let wide = matches!(first, Some(Kind::Population | Kind::LeanAway));
-            agreement.0 += usize::from(agrees);
-            agreement.1 += usize::from(agrees && wide);
+            // What a whole run has left counts as two restarts, one of them wide.
+            let by_run = self.is_known_widely && first == Some(Kind::Known);
+            agreement.0 += usize::from(agrees) + usize::from(agrees && by_run);
+            agreement.1 += usize::from(agrees && (wide || by_run));
         }
         agreement
+    }
+
+    /// Whether the elite is what a whole earlier run has found.
+    pub(super) fn is_elite_known(&self) -> bool {
+        let first = |restart: u64| self.of_restart(restart).next().is_some_and(|e| e.kind == Kind::Known);
+        let known = |elite: &Claim| (1..=self.restart()).any(|restart| first(restart) && self.agrees(restart, elite));
+        self.is_known_widely && self.elite().is_some_and(known)
     }
 
     /// Restarts that ended, uncorrected, at another value than the elite's.
@@ -177,7 +190,8 @@ impl History {
         let Some(elite) = self.elite() else { return 0 };
         let other = |restart: u64| {
             let mut all = self.of_restart(restart);
-            let plain = all.clone().next().is_some_and(|e| matches!(e.kind, Kind::Descent | Kind::Population));
+            let plain =
+                all.clone().next().is_some_and(|e| matches!(e.kind, Kind::Descent | Kind::Known | Kind::Population));
             let last = all.rfind(|e| e.verdict.is_some()).filter(|e| e.end == End::Converged && !e.is_corrected());
             plain
                 && last

@@ -103,7 +103,7 @@ pub(super) fn next(history: &History, config: &PortfolioConfig) -> Next {
 /// A descent that ended where no answer is feasible goes on with the follower's constraints as the leader's.
 fn feasible(history: &History, last: &Entry) -> Option<Next> {
     let claim = last.claim.as_ref().filter(|_| last.verdict.is_none())?;
-    let descends = matches!(last.kind, Kind::Descent | Kind::NearEnds | Kind::Finish);
+    let descends = matches!(last.kind, Kind::Descent | Kind::Known | Kind::NearEnds | Kind::Finish);
     let had = history.of_restart(last.restart).any(|e| e.kind == Kind::Feasible);
     if !descends || had || history.scales.answer_is_feasible(&claim.lower) {
         return None;
@@ -129,14 +129,19 @@ fn verdict(history: &History, last: &Entry) -> Option<Next> {
         _ if hopeless || worse => false,
         Kind::Population | Kind::Sample | Kind::LeanHere | Kind::LeanAway | Kind::LeanOn => false,
         Kind::Exact | Kind::Border | Kind::Second => promises,
-        Kind::Descent | Kind::NearEnds | Kind::Finish | Kind::Feasible => match last.end {
+        Kind::Descent | Kind::Known | Kind::NearEnds | Kind::Finish | Kind::Feasible => match last.end {
             End::Converged => true,
             End::Arrived => false,
             End::Spent => goes_on(history).is_none() && (promises || claim.settled && (at_elite || !resumes)),
             End::Lost => claim.settled && history.elite().is_some() && promises,
         },
     };
-    let depth = if history.is_at_elite(claim) { Depth::Light } else { Depth::Full };
+    let depth = match last.kind {
+        _ if history.is_at_elite(claim) => Depth::Light,
+        // Nothing more is looked for at the end.
+        Kind::Known if history.is_known_widely => Depth::Wide,
+        _ => Depth::Full,
+    };
     deserved.then_some(Next::Verify(history.entries.len() - 1, depth))
 }
 
@@ -148,7 +153,7 @@ fn goes_on(history: &History) -> Option<Next> {
     let finishes = before.clone().filter(|e| e.kind == Kind::Finish).count();
     let pays = match last.kind {
         Kind::Feasible => false,
-        Kind::Descent => true,
+        Kind::Descent | Kind::Known => true,
         Kind::Finish => {
             let former = before.find_map(|e| e.claim.as_ref());
             former.is_none_or(|former| history.scales.promises(claim, former))
@@ -407,7 +412,9 @@ fn closing(history: &History, config: &PortfolioConfig) -> Next {
     {
         return next;
     }
-    if config.descent > 0 && !history.entries.iter().any(|e| e.kind == Kind::NearEnds) {
+    // What an earlier run looked at before its end is not all looked at again.
+    let known = history.is_elite_known();
+    if config.descent > 0 && !known && !history.entries.iter().any(|e| e.kind == Kind::NearEnds) {
         return Next::Restart(Kind::NearEnds);
     }
     let entry = &history.entries[at];
@@ -426,7 +433,8 @@ fn closing(history: &History, config: &PortfolioConfig) -> Next {
     if let Some(hoped) = hopes.nth(tried).filter(|_| config.borders.is_on() && borders_may_pay(history)) {
         return Next::Border(hoped.clone(), with_rival(rivals(history), &verdict.claim.y));
     }
-    if leans_since(history) < config.ties { lean(history) } else { Next::End }
+    let ties = if known { config.ties.min(1) } else { config.ties };
+    if leans_since(history) < ties { lean(history) } else { Next::End }
 }
 
 /// Whether another restart ended at the very value of the elite. Where descents do not come to their end, as
@@ -442,7 +450,8 @@ fn is_exact(history: &History, at: usize) -> bool {
 /// A descent from the elite if it is not the end of one; then a population that arrived there goes on.
 fn make_exact(history: &History, at: usize, elite: &Claim) -> Option<Next> {
     let Entry { kind, end, .. } = history.entries[at];
-    let by_descent = end == End::Converged && matches!(kind, Kind::Descent | Kind::NearEnds | Kind::Finish);
+    let by_descent =
+        end == End::Converged && matches!(kind, Kind::Descent | Kind::Known | Kind::NearEnds | Kind::Finish);
     let is_finish = |e: &Entry| e.kind == Kind::Finish;
     let tried = history.entries[at + 1..].iter().any(is_finish)
         || history.of_restart(history.restart()).filter(|e| is_finish(e)).count() >= FINISHES;

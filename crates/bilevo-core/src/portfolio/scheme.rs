@@ -4,6 +4,7 @@ use super::archive::{Archive, distance};
 use super::claim::{Claim, Scales};
 use super::config::Switch;
 use super::history::{ARRIVED, Entry, History, Kind};
+use super::known::Before;
 use super::next::{Next, is_agreed, next};
 use super::search::changed::{Change, Changed, Rivals, with_true_rows};
 use super::search::descent::{self, Descent};
@@ -14,7 +15,7 @@ use super::verify::{DIFFERENT, Look, Verify};
 use crate::batch::{Answers, Batch};
 use crate::candidate::Solved;
 use crate::config::Config;
-use crate::engine::{Outlook, Readings, RunView, Scheme, SchemeFacts, SchemeSetup};
+use crate::engine::{Known, Outlook, Readings, RunView, Scheme, SchemeFacts, SchemeSetup};
 use crate::position::PositionKind;
 use crate::problem::{Level, ProblemSpec};
 use crate::record::{LowerSearches, ModelSummary, Step, StopReason, Verification};
@@ -35,6 +36,9 @@ const SECONDS: usize = 3;
 /// Size of the first steps of an exact end, and along a border.
 const EXACT: f64 = 0.5;
 const BORDER: f64 = 0.25;
+/// The same from the best pair of a few known ones, and from a pair that somebody gave.
+const KNOWN: f64 = 0.1;
+const GIVEN: f64 = 0.1;
 
 /// What goes on at present.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -48,6 +52,8 @@ enum Present {
     Changed(Box<Changed>, Kind, Vec<Vec<f64>>),
     /// A decision that another search came across.
     Second(Claim),
+    /// What an earlier run found.
+    Recalled(Claim),
     /// The verdict on the claim of an entry.
     Verify(Box<Verify>, usize),
     Ended,
@@ -56,7 +62,7 @@ enum Present {
 impl Present {
     fn search(&mut self) -> Option<&mut dyn Search> {
         match self {
-            Present::Choice | Present::Second(_) | Present::Ended => None,
+            Present::Choice | Present::Second(_) | Present::Recalled(_) | Present::Ended => None,
             Present::Descent(search, _) => Some(&mut **search),
             Present::Population(search) => Some(&mut **search),
             Present::Sample(search) => Some(&mut **search),
@@ -74,6 +80,8 @@ pub struct Portfolio {
     shape: Shape,
     size: usize,
     archive: Archive,
+    /// What earlier runs have left.
+    before: Before,
     history: History,
     present: Present,
     /// The latest population: it may go on.
@@ -102,7 +110,8 @@ impl Portfolio {
             spec: spec.clone(),
             shape,
             size: sizes.population,
-            history: History { entries: Vec::new(), scales: Scales::new(spec, &archive) },
+            history: History { entries: Vec::new(), scales: Scales::new(spec, &archive), is_known_widely: false },
+            before: Before::default(),
             archive,
             present: Present::Choice,
             population: None,
@@ -136,6 +145,13 @@ impl Portfolio {
             }
             if matches!(self.present, Present::Ended) {
                 return;
+            }
+            if let Some(claim) = self.before.best.take() {
+                self.present = match self.before.is_wide {
+                    true => Present::Recalled(claim),
+                    false => self.descent(claim.point(), KNOWN, Kind::Known),
+                };
+                continue;
             }
             let next = next(&self.history, &self.config.portfolio);
             self.begin(next, run.spec, run.streams);
@@ -177,14 +193,17 @@ impl Portfolio {
             }
             Present::Sample(search) => (Kind::Sample, search.end(), search.claim()),
             Present::Second(claim) => (Kind::Second, Some(End::Converged), Some(claim)),
+            Present::Recalled(claim) => (Kind::Known, Some(End::Converged), Some(claim)),
             Present::Changed(search, kind, of) => {
                 rivals = of;
                 (kind, search.end(), search.claim().and_then(|claim| with_true_rows(claim, &self.archive)))
             }
             Present::Choice | Present::Ended => return,
         };
-        let begins = matches!(kind, Kind::Descent | Kind::NearEnds | Kind::Sample | Kind::LeanHere | Kind::LeanAway)
-            || kind == Kind::Population && !self.population.as_ref().is_some_and(|p| p.is_resumed());
+        let begins = matches!(
+            kind,
+            Kind::Descent | Kind::Known | Kind::NearEnds | Kind::Sample | Kind::LeanHere | Kind::LeanAway
+        ) || kind == Kind::Population && !self.population.as_ref().is_some_and(|p| p.is_resumed());
         self.history.entries.push(Entry {
             kind,
             restart: restart + u64::from(begins),
@@ -302,6 +321,20 @@ impl Portfolio {
         };
     }
 
+    /// A descent from a point of the problem.
+    fn descend_from(&mut self, spec: &ProblemSpec, start: &[f64], size: f64) {
+        let (x, y) = start.split_at(self.shape.upper[0]);
+        let point = [spec.upper.space.to_unit(x), spec.lower.space.to_unit(y)].concat();
+        self.present = self.descent(point, size, Kind::Descent);
+        self.wanted.clear(Level::Lower);
+    }
+
+    /// A descent that nothing is known of.
+    fn descent(&self, point: Vec<f64>, size: f64, kind: Kind) -> Present {
+        let start = descent::Start { point, size, budget: self.budget(), coarse: 0.0, known: None };
+        Present::Descent(Box::new(Descent::new(self.shape, &self.archive, start)), kind)
+    }
+
     /// A descent of a changed problem.
     fn changed(&self, change: Change, kind: Kind, point: Vec<f64>, (size, coarse): (f64, f64)) -> Present {
         let budget = self.budget_for(point.len()) / if kind == Kind::Border { 2 } else { 1 };
@@ -339,7 +372,8 @@ impl Portfolio {
             Present::Population(search) => search.claim(),
             _ => None,
         };
-        let searches = |e: &&Entry| matches!(e.kind, Kind::Descent | Kind::NearEnds | Kind::Finish | Kind::Population);
+        let plain = [Kind::Descent, Kind::Known, Kind::NearEnds, Kind::Finish, Kind::Population];
+        let searches = |e: &&Entry| plain.contains(&e.kind);
         let waits = |e: &&Entry| e.verdict.is_none() && e.end != End::Arrived;
         let latest = self.history.last().filter(searches).filter(waits).and_then(|e| e.claim.clone());
         let scales = Scales::new_like(&self.history.scales, &self.archive);
@@ -407,11 +441,23 @@ impl Scheme for Portfolio {
 
     /// A descent from there.
     fn restart(&mut self, setup: SchemeSetup<'_>, start: &[f64]) {
-        let (x, y) = start.split_at(self.shape.upper[0]);
-        let point = [setup.spec.upper.space.to_unit(x), setup.spec.lower.space.to_unit(y)].concat();
-        let start = descent::Start { point, size: 1.0, budget: self.budget(), coarse: 0.0, known: None };
-        self.present = Present::Descent(Box::new(Descent::new(self.shape, &self.archive, start)), Kind::Descent);
-        self.wanted.clear(Level::Lower);
+        self.descend_from(setup.spec, start, 1.0);
+    }
+
+    /// A descent from the first of them, with short steps where somebody knows the answer.
+    fn begin_at(&mut self, setup: SchemeSetup<'_>, starts: &[Vec<f64>], answered: bool) -> usize {
+        starts
+            .first()
+            .iter()
+            .for_each(|start| self.descend_from(setup.spec, start, if answered { GIVEN } else { 1.0 }));
+        1
+    }
+
+    fn recall(&mut self, setup: SchemeSetup<'_>, known: &[Known]) -> bool {
+        self.before = Before::new(setup.spec, known, &mut self.archive);
+        self.history.is_known_widely = self.before.is_wide;
+        self.history.scales = Scales::new(setup.spec, &self.archive);
+        true
     }
 
     fn is_refining(&self) -> bool {

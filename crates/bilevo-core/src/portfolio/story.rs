@@ -10,6 +10,7 @@ impl Kind {
     fn words(self) -> &'static str {
         match self {
             Kind::Descent => "descent",
+            Kind::Known => "descent from the best known pair",
             Kind::NearEnds => "descent near the box's lower ends",
             Kind::Population => "population",
             Kind::Finish => "finishing descent",

@@ -163,7 +163,7 @@ fn evaluate(
     let level = batch.level();
     evaluate_whole(evaluator, batch, replies)?;
     retry(evaluator, batch, replies, policy.retries)?;
-    let mut stop = notify(observers, &Event::BatchDone { level, points: batch.len() });
+    let mut stop = notify(observers, &Event::BatchDone { level, points: batch.len(), batch, replies });
     for (index, failure) in replies.failures() {
         let (id, x, y) = (batch.id(*index), batch.x(*index), batch.y(*index));
         stop |= notify(observers, &Event::EvaluationFailed { level, id, x, y, failure });

@@ -14,6 +14,7 @@ mod examples;
 mod failures;
 mod figures;
 mod files;
+mod known;
 mod limits;
 mod oracle;
 #[cfg(target_os = "linux")] // the checks for survivors need its `/proc`

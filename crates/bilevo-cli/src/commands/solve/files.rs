@@ -19,10 +19,11 @@ pub(super) fn refuse_clashes(args: &Args, checkpoint: Option<&PathBuf>) -> anyho
         ("--trace", args.trace.as_deref()),
         ("--plot", args.plot.as_deref()),
         ("--report", args.report.as_deref()),
+        ("--save-evaluations", args.save_evaluations.as_deref()),
         ("--checkpoint", checkpoint.map(PathBuf::as_path)),
         ("--resume", args.resume.as_deref()),
     ];
-    for (index, (flag, file)) in files.iter().enumerate().take(3) {
+    for (index, (flag, file)) in files.iter().enumerate().take(4) {
         for (other, other_file) in &files[index + 1..] {
             if let (Some(file), Some(other_file)) = (file, other_file)
                 && same_place(file, other_file)

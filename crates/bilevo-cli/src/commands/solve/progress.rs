@@ -158,7 +158,7 @@ impl Pace {
 impl Observer for Progress {
     fn on(&mut self, event: &Event<'_>) -> ControlFlow<()> {
         match event {
-            Event::BatchDone { level, points } => match level {
+            Event::BatchDone { level, points, .. } => match level {
                 Level::Upper => self.used.upper += *points as u64,
                 Level::Lower => self.used.lower += *points as u64,
             },

@@ -55,6 +55,9 @@ fn refuse_other_settings(args: &Args, saved: &Config) -> anyhow::Result<()> {
     if !args.x0.is_empty() {
         refuse("--x0")?;
     }
+    if !args.known.is_empty() {
+        refuse("--known")?;
+    }
     for (key, value) in &args.set {
         let mut wanted = saved.clone();
         wanted.set(key, value)?;

@@ -9,7 +9,7 @@ pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -
     let RunId { problem, upper_dim, lower_dim, method, seed, .. } = &result.id;
     heading(out, format_args!("{problem} {upper_dim}+{lower_dim} · {method} · seed {seed}"))?;
     if let Some(notice) = &result.notice {
-        line(out, "method", notice)?;
+        line(out, "notice", notice)?;
     }
     solution(out, engine, result)?;
     let counts = &result.evaluations;

@@ -15,7 +15,7 @@ fn empty() -> History {
         archive.push(Level::Upper, &[v, v], &[v]);
         archive.push(Level::Lower, &[v, v], &[v]);
     }
-    History { entries: Vec::new(), scales: Scales::new(&spec, &archive) }
+    History { entries: Vec::new(), scales: Scales::new(&spec, &archive), is_known_widely: false }
 }
 
 fn claim(value: f64, y: f64) -> Claim {
@@ -174,7 +174,9 @@ fn a_descent_without_a_feasible_answer_goes_on_with_the_followers_constraints() 
     let level = |count| LevelSpec { inequalities: count, ..LevelSpec::boxed(vec![(0.0, 1.0)]) };
     let spec = ProblemSpec::new("scripted", level(0), level(1));
     let scales = Scales::new(&spec, &Archive::new(2, 1, 2));
-    let then = |entries: Vec<Entry>| next(&History { entries, scales: scales.clone() }, &PortfolioConfig::default());
+    let then = |entries: Vec<Entry>| {
+        next(&History { entries, scales: scales.clone(), ..empty() }, &PortfolioConfig::default())
+    };
     let breaks = |mut entry: Entry, by: f64| {
         entry.claim.as_mut().unwrap().lower = vec![0.0, by];
         entry
@@ -316,7 +318,7 @@ fn a_claim_that_breaks_a_constraint_by_a_hair_agrees() {
         archive.push(Level::Upper, &[v, v], &[v, v - 0.5]);
         archive.push(Level::Lower, &[v, v], &[v]);
     }
-    let mut history = History { entries: Vec::new(), scales: Scales::new(&spec, &archive) };
+    let mut history = History { scales: Scales::new(&spec, &archive), ..empty() };
     let broken = |by: f64| Some(Claim { upper: vec![0.2, by], ..claim(0.2, 0.5) });
     let first = Entry {
         claim: broken(0.0),
@@ -388,4 +390,25 @@ fn exact_ends_that_fail_are_given_up_when_they_have_cost_enough() {
     // One that led to the elite has not failed.
     let won = Entry { spent: 700, ..verified(4, Kind::Exact, 0.15) };
     assert!(matches!(after(lean(&[&agreed()[..], &[won]].concat())), Next::Exact(..)));
+}
+
+#[test]
+fn what_a_whole_run_left_counts_as_two_restarts_if_one_more_agrees() {
+    let known = |value: f64, is_known_widely: bool| {
+        let entries = vec![verified(1, Kind::Known, value), verified(2, Kind::Descent, 0.2)];
+        History { entries, is_known_widely, ..empty() }
+    };
+    let config = PortfolioConfig::default();
+    assert!(is_agreed(&known(0.2, true), &config));
+    assert!(!is_agreed(&known(0.2, false), &config), "a few evaluations are one restart");
+    assert!(!is_agreed(&known(0.4, true), &config), "a better value was found elsewhere");
+    let alone = History { entries: vec![verified(1, Kind::Known, 0.2)], is_known_widely: true, ..empty() };
+    assert_eq!(next(&alone, &config), Next::Restart(Kind::Descent));
+    // Nothing near the ends of the box, and one tie search.
+    assert_eq!(next(&known(0.2, true), &config), Next::Verify(0, Depth::Wide));
+    let mut history = known(0.2, true);
+    history.entries[0].verdict = verdict(claim(0.2, 0.5), Depth::Wide);
+    assert_eq!(next(&history, &config), lean_from(&claim(0.2, 0.5)));
+    history.entries.push(ended(3, Kind::LeanHere, End::Converged, 0.2));
+    assert_eq!(next(&history, &config), Next::End);
 }
