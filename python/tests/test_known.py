@@ -55,20 +55,27 @@ def test_a_stranger_who_runs_it_again_with_another_seed(tmp_path: Path) -> None:
     assert again.nfev <= solve(seed=2).nfev / 2 and again.success and again.fun == pytest.approx(16, abs=1e-6)
     path = tmp_path / "known.csv"
     evaluations.to_csv(path)
-    pandas = pytest.importorskip("pandas")
     letters = {name: getattr(evaluations, name) for name in ("x", "y", "F", "f", "answer")}
     for known in (
         evaluations,
         path,
         str(path),
-        evaluations.to_pandas(),
-        pandas.read_csv(path),
         evaluations.to_numpy(),
         letters,
-        [evaluations, {"x": [[1.0]], "y": [[1.0]], "F": [1.0]}][:1],
+        [evaluations],
     ):
         other = solve(seed=2, known=known)
         assert (other.nfev, other.fun) == (again.nfev, again.fun), type(known)
+
+
+def test_a_frame_is_a_table_too(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    first = solve(seed=1)
+    again = solve(seed=2, known=first)
+    first.evaluations.to_csv(tmp_path / "known.csv")
+    for known in (first.evaluations.to_pandas(), pandas.read_csv(tmp_path / "known.csv")):
+        other = solve(seed=2, known=known)
+        assert (other.nfev, other.fun) == (again.nfev, again.fun)
 
 
 def test_a_stranger_whose_demand_changes_from_day_to_day() -> None:
