@@ -1,7 +1,7 @@
 //! What earlier runs evaluated.
 //!
-//! All of it goes into the archive. The first search is a descent from the best known pair. Where the table is as
-//! large and as widely spread as a finished run leaves it, the pair is a claim as it is. It gets a verdict
+//! All of it goes into the archive. The first search is a descent from the best known pair. Where that is the
+//! answer of a run, and the table as large and as widely spread as a finished run leaves it, it is a claim as it is. It gets a verdict
 //! like any other; if it stands, it counts as two restarts, one of them wide, and what a run looks at before
 //! its end is not all looked at again. One restart from elsewhere has to agree in any case.
 
@@ -21,7 +21,8 @@ const APART: (usize, usize) = (16, 64);
 pub(super) struct Before {
     /// The best pair, until a descent begins there.
     pub(super) best: Option<Claim>,
-    /// Whether the evaluations are as many, and as far apart, as those of a finished run.
+    /// Whether that is the answer of a run, and the evaluations are as many, and as far apart, as those of a
+    /// finished one.
     pub(super) is_wide: bool,
 }
 
@@ -36,12 +37,14 @@ impl Before {
             lower.iter().for_each(|row| archive.push(Level::Lower, &unit, row));
             upper.iter().for_each(|row| archive.push(Level::Upper, &unit, row));
         }
-        let best = best_pair(spec, known).and_then(|best| {
+        let best = best_pair(spec, known);
+        let many = archive.upper.len() + archive.lower.len() >= FINISHED * spec.dim();
+        let many = many && best.is_some_and(|best| known[best].is_answer);
+        let best = best.and_then(|best| {
             let (x, y) = split(&known[best].point);
             let (upper, lower) = known[best].upper.clone().zip(known[best].lower.clone())?;
             Some(Claim { x, y, upper, lower, settled: false })
         });
-        let many = archive.upper.len() + archive.lower.len() >= FINISHED * spec.dim();
         // The leader's points lie along the response.
         let apart = |points: &Points, free: usize| points.spread() >= (APART.0 * free).min(APART.1);
         Before { best, is_wide: many && apart(&archive.upper, m) && apart(&archive.lower, spec.dim()) }
@@ -59,12 +62,15 @@ mod tests {
         let table = |count: u32, width: f64| -> Vec<Known> {
             let at = |i: u32| vec![width * f64::from(i % 17) / 17.0, width * f64::from(i % 19) / 19.0];
             let row = |i: u32| Some(vec![f64::from(i)]);
-            (0..count).map(|i| Known { point: at(i), upper: row(i), lower: row(i), is_answer: false }).collect()
+            (0..count).map(|i| Known { point: at(i), upper: row(i), lower: row(i), is_answer: i == 0 }).collect()
         };
         let before = |known: &[Known]| Before::new(&spec, known, &mut Archive::new(2, 1, 1));
         assert!(before(&table(200, 2.0)).is_wide);
         assert!(!before(&table(199, 2.0)).is_wide, "too few");
         assert!(!before(&table(200, 0.2)).is_wide, "all in one place");
+        let mut unmarked = table(200, 2.0);
+        unmarked[0].is_answer = false;
+        assert!(!before(&unmarked).is_wide, "no run said that it is the answer");
         let best = before(&table(200, 2.0)).best.unwrap();
         assert_eq!((best.value(), best.x[0]), (0.0, 0.0));
         assert_eq!(before(&[]), Before::default());
