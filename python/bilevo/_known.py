@@ -127,9 +127,10 @@ def read_known(given: Known, layout: Layout) -> list[str | Arrays]:
 
 def _from_mapping(given: Mapping[str, Any], layout: Layout) -> Arrays:
     """By the letters x, y, F, G, f, g, or by the names of the columns."""
-    if "x" in given and np.ndim(given["x"]) == 2 or set(given) <= set("xyFGfg"):
+    if "x" in given and np.ndim(given["x"]) == 2 or set(given) <= {*"xyFGfg", "answer"}:
         rows = len(_column(given.get("x", ()), "x"))
-        return _table(rows, {letter: given[letter] for letter in "xyFGfg" if letter in given}, layout)
+        parts = {letter: given[letter] for letter in "xyFGfg" if letter in given}
+        return _table(rows, parts, layout, given.get("answer"))
     oracle = [name for name in (f"y{index + 1}" for index in range(len(given))) if name in given]
     wanted = {
         "x": list(layout.names_upper),
