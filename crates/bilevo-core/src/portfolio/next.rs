@@ -314,11 +314,14 @@ fn after_finish(history: &History, restart: &[&Entry]) -> Option<Next> {
     let Entry { end, claim, verdict, .. } = restart[population];
     let known = last.verdict.is_some() && history.agreement().0 > 1;
     let promises = claim.as_ref().is_some_and(|claim| history.promises(claim));
+    // What it found since it went on the last time is the same optimum still.
+    let former = restart[..population].iter().rfind(|e| e.kind == Kind::Population).and_then(|e| e.claim.as_ref());
+    let stands = claim.as_ref().zip(former).is_some_and(|(a, b)| history.scales.agree(a, b));
     match (last.end, end) {
         (End::Arrived, _) | (_, End::Arrived) => None,
-        (End::Spent, End::Converged) if !known => Some(Next::Resume),
+        (End::Spent, End::Converged) if !known && !stands => Some(Next::Resume),
         _ if last.verdict.is_some() => None,
-        (_, End::Converged) if promises => Some(Next::Resume),
+        (_, End::Converged) if promises && !stands => Some(Next::Resume),
         _ if claim.is_some() && verdict.is_none() => {
             Some(Next::Verify(history.entries.len() - (restart.len() - population), Depth::Full))
         }

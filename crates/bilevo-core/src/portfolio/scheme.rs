@@ -277,7 +277,10 @@ impl Portfolio {
             }
             Next::Resume => match self.population.take() {
                 Some(mut population) => {
-                    population.resume(self.history.last().and_then(|e| e.verified().or(e.claim.as_ref())));
+                    let restart = self.history.restart();
+                    let own = self.history.elite_at().is_some_and(|at| self.history.entries[at].restart == restart);
+                    let known = self.known().filter(|_| !own);
+                    population.resume(self.history.last().and_then(|e| e.verified().or(e.claim.as_ref())), known);
                     Present::Population(population)
                 }
                 None => Present::Ended,
@@ -360,7 +363,7 @@ impl Portfolio {
     /// The elite, if a restart may end near it: two agree on it.
     fn known(&self) -> Option<(Claim, f64, f64)> {
         let elite = self.history.elite().filter(|elite| self.history.scales.is_feasible(elite))?;
-        let sure = self.history.agreement().0 >= 2;
+        let sure = self.history.agreement().0 >= 1;
         sure.then(|| (elite.clone(), ARRIVED.0, ARRIVED.1 * self.history.scales.leader()))
     }
 

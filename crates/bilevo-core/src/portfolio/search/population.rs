@@ -149,9 +149,11 @@ impl Population {
     }
 
     /// Goes on until it is narrower still, from what a descent made of its claim if that is better.
-    pub(in crate::portfolio) fn resume(&mut self, claim: Option<&Claim>) {
+    pub(in crate::portfolio) fn resume(&mut self, claim: Option<&Claim>, known: Option<(Claim, f64, f64)>) {
         self.narrow *= NARROW;
-        (self.known, self.end) = (None, None);
+        // One that arrived there goes on to its own end.
+        self.known = known.filter(|_| self.end != Some(End::Arrived));
+        self.end = None;
         let better = |c: &&Claim| self.incumbent.as_ref().is_none_or(|incumbent| c.value() < incumbent.value());
         if let Some(claim) = claim.filter(|c| c.settled).filter(better) {
             self.incumbent = Some(claim.clone());
@@ -178,7 +180,7 @@ impl Population {
             return f64::INFINITY;
         }
         let scales = ground.scales;
-        claim.value() + self.price * scales.leader() * scales.leader_violation(&claim.upper, &claim.lower)
+        claim.value() + self.price * scales.leader() * scales.violation(claim)
     }
 
     /// The next points of all followers.
