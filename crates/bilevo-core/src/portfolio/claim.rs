@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
 /// Violation, in units of the constraints' scales, up to which a claim is feasible.
-const FEASIBLE: f64 = 1e-8;
+const FEASIBLE: f64 = 1e-6;
 /// Claims agree if their violations differ by no more than this: a descent that ends on a constraint may
 /// miss it by as much as it moved last ...
 const SAME_VIOLATION: f64 = 1e-5;

@@ -399,7 +399,7 @@ pub(super) fn is_agreed(history: &History, config: &PortfolioConfig) -> bool {
     let (Some((all, wide)), Some(elite)) = (wanted(config.effort), history.elite()) else { return false };
     let times = if history.scales.is_feasible(elite) { 1 } else { 2 };
     let (agreeing, wide_ones) = history.agreement();
-    let by_ties = is_found_by_leaning(history) && leans_since(history) >= LEANS_AFTER_WIN;
+    let by_ties = agreeing > 1 && is_found_by_leaning(history) && leans_since(history) >= LEANS_AFTER_WIN;
     let all = all + usize::from(history.elsewhere() > 1);
     agreeing >= times * all && wide_ones >= times * wide || by_ties && config.effort == Effort::Normal
 }
