@@ -63,7 +63,7 @@ def read_settings(
     given = {path for path, _ in pairs}
     arguments = [("the budget", path, text) for path, text in _budget(budget)]
     if effort is not None:
-        arguments.append(("effort", "jq.effort", _text(effort)))
+        arguments.append(("effort", "portfolio.effort", _text(effort)))
     for argument, path, text in arguments:
         if path in given:
             raise ProblemError(f"`{path}` is set by {argument} and by the settings\nhint: leave one of them out")

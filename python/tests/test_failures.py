@@ -86,7 +86,7 @@ def test_an_answer_that_is_not_good_says_so() -> None:
         ({"budget": {"upper": 10**6, "lower": 2000}}, "the lower budget was spent before the search converged"),
         ({"callback": lambda result: result.nit == 2}, "the run was stopped before the search converged"),
         ({"time_limit": 0}, "there is no answer: the run ended before its first generation did"),
-        ({"method": "jq-cma-es", "budget": 12}, "the follower's answer was searched only once"),
+        ({"method": "portfolio", "budget": 12}, "the follower's answer was searched only once"),
     ],
 )
 def test_a_short_run_says_what_it_lacks(options: Any, words: str) -> None:
@@ -138,5 +138,5 @@ def test_evaluations_of_an_audit_can_be_bounded() -> None:
 
 def test_effort_is_a_setting() -> None:
     options: dict[str, Any] = {"method": "auto", "budget": None}
-    assert same(solve_toll(effort="quick", **options), solve_toll(settings={"jq.effort": "quick"}, **options))
+    assert same(solve_toll(effort="quick", **options), solve_toll(settings={"portfolio.effort": "quick"}, **options))
     assert np.less(solve_toll(effort="quick", **options).nfev, solve_toll(effort="thorough", **options).nfev)

@@ -222,7 +222,7 @@ def test_auto_says_where_it_hands_over() -> None:
             budget={"upper": 1, "lower": 1},
         )
 
-    assert (run(50).method, run(50).notice) == ("jq-cma-es", None)
+    assert (run(50).method, run(50).notice) == ("portfolio", None)
     many = run(51)
     assert many.method == "cr-tlea-cma-es"
     assert many.notice is not None and many.notice in repr(many)

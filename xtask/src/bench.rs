@@ -238,8 +238,8 @@ fn training(bench: &Bench) -> Result<Vec<Figure>, String> {
 }
 
 const RUNS: [(&str, &str); 9] = [
-    ("jq-cma-es", "smd1"),
-    ("jq-cma-es", "smd8"),
+    ("portfolio", "smd1"),
+    ("portfolio", "smd8"),
     ("bl-cma-es", "smd1"),
     ("cr-bl-cma-es", "smd1"),
     ("tlea-cma-es", "smd8"),
@@ -260,7 +260,7 @@ fn runs(bench: &Bench) -> Result<Vec<Figure>, String> {
 
 fn memory(bench: &Bench) -> Result<Vec<Figure>, String> {
     let mut figures = Vec::new();
-    for (method, problem) in [("jq-cma-es", "smd1"), ("bl-cma-es", "smd1"), ("cr-tlea-cma-es", "tp10")] {
+    for (method, problem) in [("portfolio", "smd1"), ("bl-cma-es", "smd1"), ("cr-tlea-cma-es", "tp10")] {
         let peak = bench.say(&format!("solve {method} {problem} 1"))?.get("peak_kb").map(|kb| kb / 1024.0);
         figures.push(Figure::new(format!("{method}, {problem}"), peak, "MB"));
     }

@@ -42,24 +42,17 @@ pub fn print(options: &Options, out: &mut impl Write) -> Result<()> {
 }
 
 /// Parts of the default method, and the setting that takes each away.
-const PARTS: [(&str, &str, &str); 11] = [
-    ("lower model", "jq.model", "off"),
-    ("descents", "jq.descent", "0"),
-    ("descents at the end", "jq.finish", "off"),
-    ("growth", "jq.growth", "0"),
+const PARTS: [(&str, &str, &str); 4] = [
+    ("descents", "portfolio.descent", "0"),
+    ("borders", "portfolio.borders", "off"),
+    ("tie searches", "portfolio.ties", "0"),
     ("contrastive allocator", "allocator.kind", "all"),
-    ("conditional start", "jq.start", "guess"),
-    ("whole guess in turn", "jq.start", "expected"),
-    ("injection", "jq.injection", "off"),
-    ("penalty adaptation", "jq.adapt_penalty", "off"),
-    ("discovery", "jq.discovery", "off"),
-    ("box-wide rechecks", "jq.rechecks", "0"),
 ];
 
 /// All problems without each part in turn, one line a part.
 fn ablation(options: &Options, out: &mut impl Write) -> Result<()> {
     writeln!(out, "{:24} {:>6} {:>6}  solved of {} runs, where not all", "without", "ratio", "mean", options.runs)?;
-    let nothing = ("nothing", "jq.model", "on");
+    let nothing = ("nothing", "portfolio.borders", "on");
     for (part, path, value) in std::iter::once(nothing).chain(PARTS) {
         let mut options = options.clone();
         options.settings.push((path.into(), value.into()));

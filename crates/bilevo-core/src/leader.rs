@@ -3,7 +3,7 @@
 //! y is what the solver answers, so that Φ(x) = F(x, y(x)) and G(x, y(x)) are functions of x, one call of
 //! the solver for each point. A few decisions spread over the box come first. Then descents: each is a
 //! trust-region search on a Gaussian process of Φ and G around its best point
-//! (`jq::descent::follower`, without an x of its own), from the best decision known and
+//! (`portfolio::follower`, without an x of its own), from the best decision known and
 //! then from places that are far from all others or promise much. A descent that comes near the end of an
 //! earlier one ends there and counts as agreeing. What a descent claims is looked at along every variable
 //! before it counts: a model may be blind for a step of the function. The run ends when enough descents
@@ -30,13 +30,13 @@ use crate::batch::{Answers, Batch};
 use crate::candidate::Solved;
 use crate::config::Config;
 use crate::engine::{Known, Outlook, Readings, RunView, Scheme, SchemeFacts, SchemeSetup, best_pair};
-use crate::jq::config::Effort;
-use crate::jq::descent::archive::{Archive, Data};
-use crate::jq::descent::follower::Knowledge;
-use crate::jq::descent::merit::Merit;
 use crate::oracle::OracleAnswer;
 use crate::order;
-use crate::problem::{Level, Outcome};
+use crate::portfolio::archive::{Learner, Points};
+use crate::portfolio::config::Effort;
+use crate::portfolio::follower::Knowledge;
+use crate::portfolio::merit::Merit;
+use crate::problem::{Level, Outcome, ProblemSpec};
 use crate::record::{StopReason, Verification};
 use crate::rng::Purpose;
 use crate::space::Space;
@@ -64,7 +64,9 @@ pub struct Leader {
     space: Space,
     /// Descents that must agree, and populations where the function jumps; none: until the budget is spent.
     agreement: Option<(usize, usize)>,
-    /// Everything that was evaluated, in unit coordinates, with Φ and G, and how it is judged.
+    /// Every decision that did not fail, in unit coordinates, with Φ and G.
+    points: Points,
+    /// What was learnt from them, and how they are judged.
     knowledge: Knowledge,
     /// Decisions that failed.
     failed: Vec<Vec<f64>>,
@@ -114,22 +116,31 @@ fn steps(_: &Config) -> Vec<String> {
 }
 
 impl Leader {
-    pub(crate) const FACTS: SchemeFacts = SchemeFacts { steps };
+    pub(crate) const FACTS: SchemeFacts = SchemeFacts {
+        steps,
+        fits: ProblemSpec::is_oracle_alone,
+        for_problems: "a follower with its own solver and nothing else",
+        with_solver: None,
+        budget: 1,
+        position: 1e-2,
+        own_time: None,
+    };
 
     /// A search that has seen nothing yet.
     pub fn new(setup: SchemeSetup<'_>) -> Self {
         let SchemeSetup { spec, config, .. } = setup;
-        let data = Data::new(1 + spec.upper.constraints(), vec![LENGTH; spec.upper.dim()]);
+        let learner = Learner::new(vec![LENGTH; spec.upper.dim()], 0);
         let merit = Merit::new(spec.upper.inequalities, spec.upper.equalities);
         Leader {
             space: spec.upper.space.clone(),
-            agreement: match config.jq.effort {
+            agreement: match config.portfolio.effort {
                 Effort::Quick => Some((1, 0)),
                 Effort::Normal => Some((3, 3)),
                 Effort::Thorough => Some((5, 5)),
                 Effort::Budget => None,
             },
-            knowledge: Knowledge { data, merit },
+            points: Points::new(spec.upper.dim(), 1 + spec.upper.constraints()),
+            knowledge: Knowledge { learner, merit },
             failed: Vec::new(),
             starts: Vec::new(),
             asked: Vec::new(),
@@ -142,13 +153,9 @@ impl Leader {
         }
     }
 
-    fn archive(&self) -> &Archive {
-        &self.knowledge.data.archive
-    }
-
     /// Plans what to ask next: points of the search under way, or of a new one.
     fn plan(&mut self, run: &RunView<'_>) {
-        if self.archive().len() == 0 {
+        if self.points.len() == 0 {
             let round = self.failed.len() as u64;
             self.asked = std::mem::take(&mut self.starts);
             for point in starts::spread(&self.space, self.first(), &mut run.stream(Purpose::Start, round)) {
@@ -169,8 +176,8 @@ impl Leader {
     /// Asks for the next points of the search under way.
     fn go_on(&mut self, mut search: Search, run: &RunView<'_>) {
         let point = |at: &[f64], row: &[f64]| judged(run, at, row);
-        let Leader { knowledge, ends, space, .. } = self;
-        let with = Surroundings { knowledge, ends, space, point: &point };
+        let Leader { points, knowledge, ends, space, .. } = self;
+        let with = Surroundings { points, knowledge, ends, space, point: &point };
         let mut wanted = search.next(with, &mut run.stream(Purpose::Sample, 1));
         let some = !wanted.is_empty();
         wanted.retain(|point| !self.is_known(point));
@@ -185,16 +192,16 @@ impl Leader {
     /// Starts a descent from the best decision known, and later from elsewhere; where the function jumps,
     /// a population.
     fn start(&mut self, run: &RunView<'_>) {
-        let archive = self.archive();
-        let of = |index: usize| self.outcome(run, archive.row(index));
-        let best = (0..archive.len()).min_by(|&i, &j| order::compare(&of(i), &of(j)));
+        let points = &self.points;
+        let of = |index: usize| self.outcome(run, points.values(index));
+        let best = (0..points.len()).min_by(|&i, &j| order::compare(&of(i), &of(j)));
         let looks = self.agreement.is_none_or(|(descents, _)| descents > 1);
         if let Some(best) = best.filter(|_| self.ends.is_empty() && self.fruitless == 0) {
-            self.search = Some(Search::descent(archive.point(best).to_vec(), archive.row(best).to_vec(), looks));
+            self.search = Some(Search::descent(points.point(best).to_vec(), points.values(best).to_vec(), looks));
         } else if self.jumps {
             self.search = Some(Search::population());
         } else {
-            let sound = (0..archive.len()).map(|i| (archive.point(i), Some(archive.row(i)[0])));
+            let sound = (0..points.len()).map(|i| (points.point(i), Some(points.values(i)[0])));
             let known: Vec<_> = sound.chain(self.failed.iter().map(|point| (point.as_slice(), None))).collect();
             let turn = self.ends.iter().map(|end| end.count).sum();
             match starts::elsewhere(&self.space, &known, turn, &mut run.stream(Purpose::Sample, 0)) {
@@ -208,7 +215,7 @@ impl Leader {
     }
 
     fn is_known(&self, point: &[f64]) -> bool {
-        (0..self.archive().len()).any(|i| self.archive().point(i) == point) || self.failed.iter().any(|f| f == point)
+        (0..self.points.len()).any(|i| self.points.point(i) == point) || self.failed.iter().any(|f| f == point)
     }
 
     fn outcome(&self, run: &RunView<'_>, row: &[f64]) -> Outcome {
@@ -264,11 +271,11 @@ impl Leader {
     fn jumps_at(&self, point: &Point) -> bool {
         // Among decisions all over the box: later ones gather where it is flat.
         let spreads: Vec<f64> = (0..point.row.len()).map(|column| self.spread(column, self.first())).collect();
-        let archive = self.archive();
+        let points = &self.points;
         let mut same = 0;
-        (0..archive.len()).any(|index| {
-            let distance = archive.point(index).iter().zip(&point.at).fold(0.0, |d: f64, (a, b)| d.max((a - b).abs()));
-            let row = archive.row(index);
+        (0..points.len()).any(|index| {
+            let distance = points.point(index).iter().zip(&point.at).fold(0.0, |d: f64, (a, b)| d.max((a - b).abs()));
+            let row = points.values(index);
             let leap = |(column, spread): (usize, &f64)| {
                 (row[column] - point.row[column]).abs() > (JUMP.1 * distance).max(JUMP.2) * spread
             };
@@ -285,8 +292,8 @@ impl Leader {
 
     /// The difference between the quartiles of the first values of Φ or of a constraint.
     fn spread(&self, column: usize, first: usize) -> f64 {
-        let archive = self.archive();
-        let mut values: Vec<f64> = (0..archive.len().min(first)).map(|i| archive.row(i)[column]).collect();
+        let points = &self.points;
+        let mut values: Vec<f64> = (0..points.len().min(first)).map(|i| points.values(i)[column]).collect();
         values.sort_by(f64::total_cmp);
         let at = |share: usize| values.get(values.len() * share / 4).copied().unwrap_or(0.0);
         (at(3) - at(1)).abs().max(f64::MIN_POSITIVE)
@@ -334,8 +341,10 @@ impl Leader {
                 true => Vec::new(),
                 false => [&[solved.upper.value], &solved.upper_constraints[..]].concat(),
             };
-            if !self.knowledge.data.archive.push(&point, &row) {
+            if row.is_empty() {
                 self.failed.push(point.clone());
+            } else {
+                self.points.push(&point, &row);
             }
             let told = Point { at: point, row, outcome: solved.upper };
             self.search.iter_mut().for_each(|search| search.tell(&told, &self.knowledge));
@@ -390,16 +399,16 @@ impl Scheme for Leader {
         let unit = |index: usize| self.space.to_unit(&known[index].point[..self.space.dim()]);
         for index in (0..known.len()).filter(|index| *index != best) {
             let (point, row) = (unit(index), known[index].upper.as_deref().unwrap_or_default());
-            self.knowledge.data.archive.push(&point, row);
+            self.points.push(&point, row);
         }
-        let lacking = self.first().saturating_sub(self.archive().len());
+        let lacking = self.first().saturating_sub(self.points.len());
         let spread = starts::spread(&self.space, lacking, &mut setup.streams.open(Purpose::Start, 0, 0));
         self.asked = [vec![unit(best)], spread].concat();
         true
     }
 
     fn close(&mut self, run: &mut RunView<'_>) -> Outlook {
-        let all_failed = self.archive().len() == 0;
+        let all_failed = self.points.len() == 0;
         self.plan(run);
         Outlook { best: run.elite.clone(), all_failed, stop: self.stop }
     }

@@ -102,7 +102,15 @@ fn steps(config: &Config) -> Vec<String> {
 }
 
 impl Nested {
-    pub(crate) const FACTS: SchemeFacts = SchemeFacts { steps };
+    pub(crate) const FACTS: SchemeFacts = SchemeFacts {
+        steps,
+        fits: |_| true,
+        for_problems: "nothing in particular",
+        with_solver: None,
+        budget: 1,
+        position: 1e-2,
+        own_time: None,
+    };
 
     /// A search that has seen nothing yet.
     pub fn new(setup: SchemeSetup<'_>) -> Self {

@@ -16,7 +16,6 @@
 use crate::batch::{Answers, Batch};
 use crate::candidate::Solved;
 use crate::config::Config;
-use crate::engine::SchemeKind;
 use crate::problem::{Level, Outcome, ProblemSpec};
 use crate::rng::{Purpose, Streams};
 use crate::settings::{choice, number, settings, words};
@@ -50,11 +49,7 @@ settings! {
 
 /// The signed weight of a config's position; 0 if it takes none.
 pub(crate) fn weight(config: &Config) -> f64 {
-    let usual = match config.scheme.kind {
-        SchemeKind::JointQuadratic | SchemeKind::Portfolio => 1e-5,
-        SchemeKind::Nested | SchemeKind::Leader => 1e-2,
-    };
-    let size = config.position.weight.unwrap_or(usual);
+    let size = config.position.weight.unwrap_or(config.scheme.kind.facts().position);
     match config.position.kind {
         PositionKind::Any => 0.0,
         PositionKind::Optimistic => size,

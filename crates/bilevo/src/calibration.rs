@@ -112,7 +112,7 @@ fn find(counts: &str, looks: Looks) -> Option<Likeness> {
 /// How often answers like that of a result were right; none for other methods than the default one, or if too few
 /// test runs ended like it.
 pub fn likeness(result: &RunResult) -> Option<Likeness> {
-    if result.id.method != methods::JOINT.name {
+    if result.id.method != methods::DEFAULT {
         return None;
     }
     find(COUNTS, Looks::of(result))

@@ -85,7 +85,7 @@ impl<'a> Solver<'a> {
     /// How sure to be before the run stops by itself: `quick`, `normal`, `thorough` or `budget` (default
     /// method only).
     pub fn effort(self, effort: impl ToString) -> Self {
-        self.set("jq.effort", effort)
+        self.set("portfolio.effort", effort)
     }
 
     /// Limits the evaluations of both levels together, to within one batch.

@@ -140,8 +140,8 @@ fn run(
     config.set("stop.target", "off")?;
     if options.target {
         // Other methods end by their budget anyway.
-        if config.scheme.kind == SchemeKind::JointQuadratic {
-            config.set("jq.effort", "budget")?;
+        if config.scheme.kind == SchemeKind::Portfolio {
+            config.set("portfolio.effort", "budget")?;
         }
     }
     options.settings.iter().try_for_each(|(path, value)| config.set(path, value))?;

@@ -98,7 +98,7 @@ mod tests {
         let read = |args: &[&str]| Options::read(args.iter().map(|arg| (*arg).to_string()));
         assert!(read(&["--units"]).is_err() && read(&["--nonsense", "smd"]).is_err());
         assert!(read(&["--units", "--prove", "10", "nc"]).is_err() && read(&["--prove", "10", "nc"]).is_ok());
-        let options = read(&["smd", "--seeds", "2", "--set", "jq.descent=0", "tp"]).unwrap();
+        let options = read(&["smd", "--seeds", "2", "--set", "portfolio.descent=0", "tp"]).unwrap();
         assert_eq!((options.suites.len(), &options.seeds[..], options.settings[0].1.as_str()), (2, &[2][..], "0"));
     }
 }

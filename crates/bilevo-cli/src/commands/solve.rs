@@ -44,7 +44,7 @@ pub(crate) struct Args {
     /// A built-in problem (see `bilevo list problems`) or a problem file
     #[arg(required_unless_present = "resume")]
     problem: Option<String>,
-    /// The method (see `bilevo list methods`) [default: jq-cma-es, also `auto`]
+    /// The method (see `bilevo list methods`) [default: portfolio, also `auto`]
     #[arg(long, short, value_name = "NAME")]
     method: Option<String>,
     /// Seed of all random numbers; the same seed gives the same answer [default: drawn and printed]
@@ -80,11 +80,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     time_limit: Option<Duration>,
     /// Whether reaching the best known value, if there is one, ends the run [default: both
-    /// for jq-cma-es, upper for the others]
+    /// for portfolio, upper for the others]
     #[arg(long, value_enum, value_name = "WHEN")]
     target: Option<TargetArg>,
     /// How sure to be before the run stops by itself: `quick` restarts less often than `normal`, `thorough`
-    /// more often, and `budget` spends the whole budget (jq-cma-es only)
+    /// more often, and `budget` spends the whole budget (portfolio only)
     #[arg(long, value_name = "EFFORT", value_parser = ["quick", "normal", "thorough", "budget"])]
     effort: Option<String>,
     /// Change one setting of the method, as in --set allocator.window=48 (see `bilevo explain`)
@@ -300,7 +300,7 @@ fn with_settings<'a>(args: &Args, mut solver: Solver<'a>) -> anyhow::Result<Solv
         ("--max-lower-evals", "stop.max_lower_evals", number(args.max_lower_evals)),
         ("--target", "stop.target", args.target.map(|target| target.word().into())),
         ("--position", "position.kind", args.position.map(|position| position.meant().to_string())),
-        ("--effort", "jq.effort", args.effort.clone()),
+        ("--effort", "portfolio.effort", args.effort.clone()),
     ];
     for (key, value) in &args.set {
         let twice = flags.iter().find(|(_, setting, given)| given.is_some() && setting == key);

@@ -70,7 +70,7 @@ fn solve_prints_one_json_object_with_the_agreed_keys() {
     assert_eq!(counts, ["failed_lower", "failed_upper", "lower", "refine_lower", "total", "upper"]);
     assert_eq!(keys(&result["lower_searches"]), ["resampled", "run", "skipped"]);
     assert_eq!(keys(&result["accuracy"]), ["lower", "upper"]);
-    assert_eq!((&result["method"], &result["seed"]), (&"jq-cma-es".into(), &3.into()));
+    assert_eq!((&result["method"], &result["seed"]), (&"portfolio".into(), &3.into()));
     assert_eq!(result["stop"], "target");
     assert!(result["accuracy"]["upper"].as_f64().unwrap() <= 1e-6);
     let evaluations = &result["evaluations"];
@@ -167,7 +167,7 @@ fn effort_decides_when_a_run_ends_and_the_answer_tells_how_it_was_verified() {
     assert_eq!(normal["verification"]["rechecked"], true);
     let text = bilevo(&["solve", "smd1", "--target", "off", "--effort", "quick"]);
     assert!(stdout(&text).contains("rechecked; 2 of 2 restarts agree"), "{}", stdout(&text));
-    refused(&["solve", "smd1", "--method", "bl-cma-es", "--effort", "quick"], &["jq.effort"]);
+    refused(&["solve", "smd1", "--method", "bl-cma-es", "--effort", "quick"], &["portfolio.effort"]);
 }
 
 /// The command must fail with exit code 2, print nothing on stdout and say all of `parts`.
@@ -266,7 +266,7 @@ fn list_and_explain_cover_everything() {
     let problems = names("problems");
     assert!(problems.len() >= 25 && problems.iter().all(|name| stdout(&text).contains(name)));
     let methods = names("methods");
-    assert_eq!(methods.len(), 5 * 10 + 2, "five bases in ten variants, jq-cma-es and exchange-cma-es");
+    assert_eq!(methods.len(), 5 * 10 + 2, "five bases in ten variants, portfolio and exchange-cma-es");
     for method in &methods {
         let output = bilevo(&["explain", method]);
         let text = stdout(&output);
@@ -274,7 +274,7 @@ fn list_and_explain_cover_everything() {
         for part in [method.as_str(), "One generation", "upper.initial_step", "Source"] {
             assert!(text.contains(part), "{method}: {part}");
         }
-        let contrastive = method.starts_with("cr-") || method == "jq-cma-es";
+        let contrastive = method.starts_with("cr-") || method == "portfolio";
         assert_eq!(text.contains("allocator.hidden"), contrastive, "{method}: what it does not use is not shown");
         let reconstructed = method.contains("motea") || method.contains("boc");
         assert_eq!(text.contains("reconstructed from the published description"), reconstructed, "{method}");
@@ -352,7 +352,7 @@ fn a_misbehaving_problem_is_counted_or_stops_the_run_with_a_checkpoint() {
         assert_eq!((code(&output), stdout(&output)), (2, ""), "{fault}");
         assert!(words.contains("lower evaluation") && words.contains("x = [") && words.contains("--resume"), "{words}");
         assert!(!words.contains("panicked at"), "{words}");
-        let file = "smd1-2+3-jq-cma-es-2.checkpoint";
+        let file = "smd1-2+3-portfolio-2.checkpoint";
         assert!(words.contains(file), "{words}");
         let output = bilevo_in(directory.path(), &["solve", "--resume", file, "--format", "json"]);
         assert_eq!(code(&output), 1, "{}", stderr(&output));

@@ -181,7 +181,7 @@ fn lists_and_manuals_answer_the_next_question() {
     let folder = here();
     let methods = done(folder.path(), &["list", "methods"]);
     let marked: Vec<&str> = stdout(&methods).lines().filter(|line| line.contains("(default)")).collect();
-    assert!(marked.len() == 1 && marked[0].starts_with("jq-cma-es "), "{marked:?}");
+    assert!(marked.len() == 1 && marked[0].starts_with("portfolio "), "{marked:?}");
     let methods: Vec<Value> =
         serde_json::from_str(stdout(&done(folder.path(), &["list", "methods", "--format", "json"]))).unwrap();
     assert_eq!(methods.iter().filter(|method| method["default"] == true).count(), 1);

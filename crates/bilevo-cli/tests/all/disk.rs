@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 const RUN: [&str; 8] = ["solve", "smd1", "--seed", "21", "--max-upper-evals", "150", "--target", "off"];
 /// Where the run is saved if no other name is given.
-const DEFAULT: &str = "smd1-2+3-jq-cma-es-21.checkpoint";
+const DEFAULT: &str = "smd1-2+3-portfolio-21.checkpoint";
 
 fn command(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bilevo"));

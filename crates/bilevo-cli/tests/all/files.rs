@@ -111,7 +111,7 @@ fn the_estimate_is_that_of_the_method_and_equations_are_told_to_those_that_canno
     let remark = &nested["remarks"][0];
     assert_eq!((&remark["line"], &remark["field"]), (&Value::from(7), &Value::from("lower.subject_to[1]")));
     assert!(remark["hint"].as_str().unwrap().contains("--method auto"));
-    assert_eq!(default["problem"]["run"]["method"], "jq-cma-es");
+    assert_eq!(default["problem"]["run"]["method"], "portfolio");
     // Its own time alone: 7,000 evaluations of 30 microseconds.
     let least = default["problem"]["run"]["seconds"][0].as_f64().unwrap();
     assert!((0.21..2.0).contains(&least), "{default}");
@@ -130,7 +130,7 @@ fn auto_says_where_it_hands_over() {
              variables = {{ y = {{ size = {size}, bounds = [0, 1] }} }}\n"
         )
     };
-    for (size, method) in [(50, "jq-cma-es"), (51, "cr-tlea-cma-es")] {
+    for (size, method) in [(50, "portfolio"), (51, "cr-tlea-cma-es")] {
         std::fs::write(folder.path().join("many.toml"), file(size)).unwrap();
         let said = |notice: &Value| notice.as_str().is_some_and(|words| words.contains("101 variables"));
         let checked = bilevo(folder.path(), &["check", "many.toml", "--format", "json"]);
@@ -145,8 +145,8 @@ fn auto_says_where_it_hands_over() {
         let words = bilevo(folder.path(), &solve);
         assert_eq!(text(&words.stdout).contains("`auto` is `cr-tlea-cma-es`"), size == 51);
     }
-    let named = ["solve", "many.toml", "--seed", "1", "--max-lower-evals", "1", "-m", "jq-cma-es"];
-    assert!(text(&bilevo(folder.path(), &named).stdout).contains("· jq-cma-es ·"));
+    let named = ["solve", "many.toml", "--seed", "1", "--max-lower-evals", "1", "-m", "portfolio"];
+    assert!(text(&bilevo(folder.path(), &named).stdout).contains("· portfolio ·"));
     let explained = bilevo(folder.path(), &["explain", "auto"]);
     assert!(text(&explained.stdout).contains("With more than 100 variables `auto` is `cr-tlea-cma-es`"));
 }

@@ -70,7 +70,7 @@ fn ctrl_c_saves_and_the_resumed_run_ends_like_an_uninterrupted_one() {
     // Without one: a file in the current directory, and the other signal; resumed on two threads.
     let (words, code) = interrupted(directory.path(), &[], "-TERM");
     assert_eq!(code, Some(130), "{words}");
-    let file = "smd1-2+3-jq-cma-es-21.checkpoint";
+    let file = "smd1-2+3-portfolio-21.checkpoint";
     assert!(words.contains(&format!("--resume {file}")), "{words}");
     let resumed = bilevo(directory.path(), &["solve", "--resume", file, "--format", "json", "--jobs", "2"]);
     assert_eq!(result(&resumed), result(&whole));
@@ -119,7 +119,7 @@ fn a_resumed_run_keeps_its_problem_method_seed_and_settings() {
     let before = std::fs::read(at.join("half")).unwrap();
     let resume = |flags: &[&str], parts: &[&str]| refused(at, &[&["solve", "--resume", "half"], flags].concat(), parts);
     resume(&["smd2"], &["PROBLEM", "smd2", "smd1"]);
-    resume(&["--method", "boc"], &["--method", "jq-cma-es"]);
+    resume(&["--method", "boc"], &["--method", "portfolio"]);
     resume(&["--seed", "5"], &["`--seed` is 5", "21"]);
     resume(&["--dims", "5+5"], &["--dims", "2+3"]);
     resume(&["--set", "allocator.window=40"], &["`--set` cannot be changed"]);
@@ -164,7 +164,7 @@ fn the_checkpoint_of_another_run_is_kept_even_when_finished() {
         [&first[..], &["--method", "boc"]].concat(),
     ];
     for other in others {
-        refused(at, &other, &["another run: smd8 2+3 with jq-cma-es, seed 3", "--resume a", "delete"]);
+        refused(at, &other, &["another run: smd8 2+3 with portfolio, seed 3", "--resume a", "delete"]);
     }
     std::fs::write(at.join("cut"), &before[..60]).unwrap();
     refused(at, &["solve", "smd1", "--seed", "3", "--checkpoint", "cut"], &["left unchanged", "is cut off"]);

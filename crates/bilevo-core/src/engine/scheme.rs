@@ -7,7 +7,6 @@ use crate::batch::{Answers, Batch};
 use crate::candidate::Solved;
 use crate::config::{Config, Sizes};
 use crate::family::family;
-use crate::jq;
 use crate::leader;
 use crate::lower::SearchStreams;
 use crate::nested;
@@ -22,6 +21,19 @@ use crate::settings::{settings, words};
 pub struct SchemeFacts {
     /// A generation, step by step, in words.
     pub steps: fn(&Config) -> Vec<String>,
+    /// The problems that it can work on ...
+    pub fits: fn(&ProblemSpec) -> bool,
+    /// ... and the same in words.
+    pub for_problems: &'static str,
+    /// What takes its place where the follower is its own solver and nothing else.
+    pub with_solver: Option<SchemeKind>,
+    /// Its upper evaluations where nothing is said, relative to those of the published methods.
+    pub budget: u64,
+    /// How much a position weighs where nothing is said.
+    pub position: f64,
+    /// Its own time in seconds for an evaluation at five variables, and the power of their number with which
+    /// that grows; none if it is of no account.
+    pub own_time: Option<(f64, f64)>,
 }
 
 /// What a scheme is made from.
@@ -185,8 +197,6 @@ family! {
 
     /// Every decision that is taken up gets a lower search of its own, as published.
     nested::Nested,
-    /// All followers are solved on one joint quadratic model, with restarts and rechecks.
-    jq::JointQuadratic,
     /// The leader's decisions alone are searched, where the follower has its own solver.
     leader::Leader,
     /// Searches that claim, verdicts that check, and a portfolio that decides which comes next.
@@ -198,8 +208,7 @@ settings! {
     pub struct SchemeConfig in scheme as "scheme";
 
     /// How both levels are searched: `nested` runs a lower search for every chosen candidate;
-    /// `joint_quadratic` solves all followers on one model, with restarts and rechecks; `leader`
-    /// searches the leader's decisions alone, for a follower with its own solver; `portfolio` chooses
-    /// among descents, populations and other searches by their results so far.
+    /// `leader` searches the leader's decisions alone, for a follower with its own solver; `portfolio`
+    /// chooses among descents, populations and other searches by their results so far.
     kind: SchemeKind = SchemeKind::Nested, |_| words(SchemeKind::ALL);
 }

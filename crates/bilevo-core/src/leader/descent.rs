@@ -1,7 +1,8 @@
 //! One descent over the leader's decisions: a trust-region search, and a look around its end.
 
 use super::End;
-use crate::jq::descent::follower::{Follower, Knowledge};
+use crate::portfolio::archive::Points;
+use crate::portfolio::follower::{Effort, Follower, Knowledge};
 use serde::{Deserialize, Serialize};
 
 /// First trust radius.
@@ -46,8 +47,9 @@ enum State {
 impl Descent {
     /// A descent from a point, whose values may be known; `looks` around its end if wanted.
     pub(super) fn new(start: Vec<f64>, row: Vec<f64>, looks: bool) -> Self {
-        let effort = EFFORT.0 * start.len() + EFFORT.1;
-        let search = Follower::new(Vec::new(), start, row.clone(), RADIUS, TOLERANCE, effort);
+        let evaluations = EFFORT.0 * start.len() + EFFORT.1;
+        let effort = Effort { radius: RADIUS, tolerance: TOLERANCE, evaluations };
+        let search = Follower::new(Vec::new(), start, row.clone(), effort);
         Descent {
             search,
             first: row,
@@ -97,7 +99,7 @@ impl Descent {
     }
 
     /// The next points; none when it is over.
-    pub(super) fn next(&mut self, knowledge: &mut Knowledge, ends: &[End]) -> Vec<Vec<f64>> {
+    pub(super) fn next(&mut self, points: &Points, knowledge: &mut Knowledge, ends: &[End]) -> Vec<Vec<f64>> {
         if self.over().is_some() {
             return Vec::new();
         }
@@ -112,7 +114,7 @@ impl Descent {
             self.state = State::Over(arrived);
             return Vec::new();
         }
-        if let Some(point) = self.search.next(knowledge) {
+        if let Some(point) = self.search.next(points, knowledge) {
             self.state = State::Steps;
             return vec![point];
         }
@@ -146,7 +148,7 @@ impl Descent {
             let seen = &mut self.rises[self.look.saturating_sub(1)][along];
             *seen = (seen.0 + rise - before[0], seen.1 + 1);
         }
-        self.search.tell(point, row, knowledge);
+        self.search.tell(point, row, &knowledge.merit);
         if self.first.is_empty() {
             self.first.clone_from(&self.search.row);
         }

@@ -4,7 +4,8 @@ use super::descent::Descent;
 use super::pattern::Pattern;
 use super::population::Population;
 use super::{End, Point};
-use crate::jq::descent::follower::Knowledge;
+use crate::portfolio::archive::Points;
+use crate::portfolio::follower::Knowledge;
 use crate::rng::Stream;
 use crate::space::Space;
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,7 @@ enum Stage {
 
 /// What a search works with.
 pub(super) struct Surroundings<'a> {
+    pub(super) points: &'a Points,
     pub(super) knowledge: &'a mut Knowledge,
     pub(super) ends: &'a [End],
     pub(super) space: &'a Space,
@@ -89,9 +91,9 @@ impl Search {
 
     /// The next points; none when a stage is over.
     pub(super) fn next(&mut self, with: Surroundings<'_>, stream: &mut Stream) -> Vec<Vec<f64>> {
-        let Surroundings { knowledge, ends, space, point } = with;
+        let Surroundings { points, knowledge, ends, space, point } = with;
         let mut wanted = match &mut self.stage {
-            Stage::Descent(descent) => descent.next(knowledge, ends),
+            Stage::Descent(descent) => descent.next(points, knowledge, ends),
             Stage::Population(population) => population.next(space, stream),
             Stage::Pattern(pattern) => pattern.next(space),
             Stage::Over(..) => Vec::new(),

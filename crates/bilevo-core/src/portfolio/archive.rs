@@ -64,10 +64,14 @@ impl Points {
         &self.points[index * self.dim..(index + 1) * self.dim]
     }
 
+    /// The values at a point, which are not numbers if its evaluation failed.
+    pub(crate) fn values(&self, index: usize) -> &[f64] {
+        &self.rows[index * self.outputs..(index + 1) * self.outputs]
+    }
+
     /// The values at a point; none if its evaluation failed.
     pub(crate) fn row(&self, index: usize) -> Option<&[f64]> {
-        let row = &self.rows[index * self.outputs..(index + 1) * self.outputs];
-        row[0].is_finite().then_some(row)
+        Some(self.values(index)).filter(|row| row[0].is_finite())
     }
 
     /// Changes the values of a point.

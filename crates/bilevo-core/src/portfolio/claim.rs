@@ -131,11 +131,6 @@ impl Scales {
         self.upper_violation(&claim.upper) + self.lower_violation(&claim.lower)
     }
 
-    /// What counts at the upper level of two rows.
-    pub(crate) fn leader_violation(&self, upper: &[f64], lower: &[f64]) -> f64 {
-        self.upper_violation(upper) + if self.added { self.lower_violation(lower) } else { 0.0 }
-    }
-
     pub(crate) fn is_feasible(&self, claim: &Claim) -> bool {
         self.violation(claim) <= FEASIBLE
     }

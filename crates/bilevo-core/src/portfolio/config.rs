@@ -1,8 +1,38 @@
 //! Settings of the default method.
 
 use crate::engine::SchemeKind;
-pub use crate::jq::config::{Effort, Switch};
-use crate::settings::{settings, whole, words};
+use crate::settings::{choice, settings, whole, words};
+
+choice! {
+    /// Whether a part is used.
+    pub enum Switch {
+        /// It is.
+        On,
+        /// It is not.
+        Off,
+    }
+}
+
+impl Switch {
+    /// Whether it is on.
+    pub fn is_on(self) -> bool {
+        self == Switch::On
+    }
+}
+
+choice! {
+    /// When a run has searched enough.
+    pub enum Effort {
+        /// Two restarts ended at the same value.
+        Quick,
+        /// Three did, one of them wide.
+        Normal,
+        /// Five did, two of them wide.
+        Thorough,
+        /// Never: the budget ends the run.
+        Budget,
+    }
+}
 
 settings! {
     /// The default method; every part can be switched off.

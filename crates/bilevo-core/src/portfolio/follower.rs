@@ -31,7 +31,7 @@ pub(crate) struct Follower {
     pub(crate) tolerance: f64,
     /// Whether that was reached.
     pub(crate) settled: bool,
-    radius: f64,
+    pub(crate) radius: f64,
     left: usize,
     sign: f64,
     /// Length and promise of the step that is being evaluated; none for other points.
@@ -79,6 +79,19 @@ impl Follower {
             self.row.clear();
             self.row.extend_from_slice(row);
         }
+    }
+
+    /// Steps are to be at least this long again.
+    pub(crate) fn widen(&mut self, radius: f64) {
+        self.radius = self.radius.max(radius);
+        self.settled = false;
+    }
+
+    /// The point it wanted is known already: a step that failed.
+    pub(crate) fn refuse(&mut self) {
+        self.left = self.left.saturating_sub(1);
+        let length = self.expected.take().map_or(self.radius, |(length, _)| length);
+        self.radius = trust(self.radius, length, -1.0);
     }
 
     /// The next point to evaluate, or none when the search is over.

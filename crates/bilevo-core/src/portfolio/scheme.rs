@@ -15,9 +15,9 @@ use super::verify::{DIFFERENT, Look, Verify};
 use crate::batch::{Answers, Batch};
 use crate::candidate::Solved;
 use crate::config::Config;
-use crate::engine::{Known, Outlook, Readings, RunView, Scheme, SchemeFacts, SchemeSetup};
+use crate::engine::{Known, Outlook, Readings, RunView, Scheme, SchemeFacts, SchemeKind, SchemeSetup};
 use crate::position::PositionKind;
-use crate::problem::{Level, ProblemSpec};
+use crate::problem::{Follower, Level, ProblemSpec};
 use crate::record::{LowerSearches, ModelSummary, Step, StopReason, Verification};
 use crate::rng::{Purpose, Streams};
 use serde::{Deserialize, Serialize};
@@ -60,6 +60,19 @@ enum Present {
 }
 
 impl Present {
+    /// The search under way, to look at.
+    fn searching(&self) -> Option<&dyn Search> {
+        match self {
+            Present::Choice | Present::Second(_) | Present::Recalled(_) | Present::Ended => None,
+            Present::Descent(search, _) => Some(&**search),
+            Present::Population(search) => Some(&**search),
+            Present::Sample(search) => Some(&**search),
+            Present::Changed(search, ..) => Some(&**search),
+            Present::Verify(search, _) => Some(&**search),
+        }
+    }
+
+    /// The search under way.
     fn search(&mut self) -> Option<&mut dyn Search> {
         match self {
             Present::Choice | Present::Second(_) | Present::Recalled(_) | Present::Ended => None,
@@ -93,7 +106,15 @@ pub struct Portfolio {
 }
 
 impl Portfolio {
-    pub(crate) const FACTS: SchemeFacts = SchemeFacts { steps };
+    pub(crate) const FACTS: SchemeFacts = SchemeFacts {
+        steps,
+        fits: |spec| spec.follower != Follower::Oracle,
+        for_problems: "a follower without its own solver",
+        with_solver: Some(SchemeKind::Leader),
+        budget: 4,
+        position: 1e-5,
+        own_time: Some((30e-6, 1.6)),
+    };
 
     /// The method at its start.
     pub fn new(setup: SchemeSetup<'_>) -> Self {
@@ -104,6 +125,9 @@ impl Portfolio {
             (config.portfolio.ties, config.portfolio.borders) = (0, Switch::Off);
         }
         let shape = Shape::of(spec);
+        if shape.dim() > DESCENT_DIM.1 {
+            config.portfolio.descent = 0;
+        }
         let archive = shape.archive();
         Portfolio {
             config,
@@ -357,7 +381,7 @@ impl Portfolio {
 
     fn budget_for(&self, dim: usize) -> u64 {
         let each = self.config.portfolio.descent * dim.max(DESCENT_DIM.0) / DESCENT_DIM.0;
-        if dim > DESCENT_DIM.1 { 0 } else { (each * dim) as u64 }
+        (each * dim) as u64
     }
 
     /// The elite, if a restart may end near it: two agree on it.
@@ -513,10 +537,11 @@ impl Scheme for Portfolio {
     }
 
     fn readings(&self) -> Readings {
-        let (step_size, axis_ratio) = match &self.present {
-            Present::Population(population) => population.step_size(),
-            _ => (f64::NAN, f64::NAN),
+        let (step_size, axis_ratio) = self.present.searching().map_or((1.0, 1.0), Search::reach);
+        let model = match &self.present {
+            Present::Population(population) => population.allocator.model_record(),
+            _ => None,
         };
-        Readings { step_size, axis_ratio, model: None }
+        Readings { step_size, axis_ratio, model }
     }
 }

@@ -119,6 +119,11 @@ pub(super) trait Search {
 
     /// Ends it with what it has, because no lower evaluation is left.
     fn cut(&mut self);
+
+    /// How far it looks, as a share of the box, and how much farther one way than another.
+    fn reach(&self) -> (f64, f64) {
+        (1.0, 1.0)
+    }
 }
 
 #[cfg(test)]

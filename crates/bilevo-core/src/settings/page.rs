@@ -24,13 +24,12 @@ The defaults are those of `bl-cma-es`; what the other methods change stands at t
 ";
 
 /// Heading and first words of a part of the settings.
-const SECTIONS: [(&str, &str, &str); 9] = [
+const SECTIONS: [(&str, &str, &str); 8] = [
     ("scheme", "The scheme", "How a method searches both levels."),
     ("upper", "The upper strategy", "How the leader's next candidates are chosen."),
     ("lower", "The lower search", "How the follower's answers are found."),
     ("allocator", "The allocator", "Which candidates get a lower search."),
     ("refine", "The refinement", "Rechecks the best candidate or the elite by another lower search."),
-    ("jq", "The joint-quadratic scheme", "Followers solved on one model of all lower evaluations."),
     ("portfolio", "The portfolio scheme", "Which searches the method may use, and when it has searched enough."),
     ("position", "Ties of the follower", "Which answer counts if several are equally good for the follower."),
     ("stop", "The end of a run", "When a run, and a lower search, ends."),

@@ -2,8 +2,8 @@
 
 use bilevo_core::config::Config;
 use bilevo_core::engine::SchemeKind;
-use bilevo_core::jq::config::Effort;
 use bilevo_core::methods::Method;
+use bilevo_core::portfolio::config::Effort;
 use bilevo_core::problem::{Direction, Failure, FailureKind, Level, LevelSpec, ProblemSpec};
 use bilevo_core::record::GenerationRecord;
 use bilevo_core::{Ask, Batch, Engine, Replies};
@@ -31,11 +31,11 @@ pub(crate) fn toy(level: Level, x: &[f64], y: &[f64]) -> Answer {
 /// A method's config for short runs of the toy: long enough for every ranking model to take part.
 pub(crate) fn short(method: &Method) -> Config {
     let mut config = method.config();
-    // Two descents come before the first population of jq-cma-es.
+    // Two descents come before the first population of the default method.
     config.stop.max_upper_evals = Some(if config.scheme.kind == SchemeKind::Nested { 90 } else { 240 });
     config.stop.lower_search_evals = Some(40);
     config.stop.lower_window = Some(14);
-    config.jq.effort = Effort::Budget;
+    config.portfolio.effort = Effort::Budget;
     config.joint_cma.agreeing = Some(1_000_000);
     config
 }

@@ -3,9 +3,9 @@
 use crate::common::{answer, bytes, drive, engine_of, finish, short, toy, toy_spec};
 use bilevo_core::config::AllocatorKind;
 use bilevo_core::engine::TellError;
-use bilevo_core::jq::config::Effort;
 use bilevo_core::methods::{self, Method};
 use bilevo_core::order::{better, not_worse};
+use bilevo_core::portfolio::config::Effort;
 use bilevo_core::problem::{Level, LevelSpec, Outcome, ProblemSpec};
 use bilevo_core::record::{Evaluations, Solution, StopReason};
 use bilevo_core::space::Space;
@@ -68,14 +68,14 @@ fn ties_everywhere_end_flat_and_the_same_way_twice() {
                 let mut config = short(method);
                 config.stop.upper_window = Some(40);
                 config.stop.max_upper_evals = None;
-                config.jq.effort = Effort::Normal;
+                config.portfolio.effort = Effort::Normal;
                 config.joint_cma.agreeing = None;
                 let mut engine = Engine::new(toy_spec(), config, 11).unwrap();
                 let records = finish(&mut engine, |_, _, _| Some((constant, vec![-1.0])));
                 (bytes(&records), engine.summary().stop)
             };
             assert_eq!(run(), run(), "{name}");
-            let agrees = ["jq-cma-es", "exchange-cma-es"].contains(&name);
+            let agrees = ["portfolio", "exchange-cma-es"].contains(&name);
             let expected = if agrees { StopReason::Agreed } else { StopReason::Flat };
             assert_eq!(run().1, Some(expected), "{name} at {constant}");
         });
@@ -177,10 +177,7 @@ fn ask_repeats_itself_and_refused_answers_change_nothing() {
 fn points_stay_in_the_boxes_and_counters_tell_the_truth() {
     each(|method, name| {
         let spec = toy_spec();
-        let mut config = short(method);
-        // Populations of one size can be counted.
-        config.jq.growth = 0.0;
-        let mut engine = Engine::new(toy_spec(), config, 13).unwrap();
+        let mut engine = engine_of(method, 13);
         let (mut upper, mut lower) = (0, 0);
         let records = finish(&mut engine, |level, x, y| {
             assert!(spec.upper.space.contains(x) && spec.lower.space.contains(y), "{name}: {x:?} {y:?}");
@@ -200,7 +197,7 @@ fn points_stay_in_the_boxes_and_counters_tell_the_truth() {
         let searches = summary.lower_searches;
         let population = engine.sizes().population as u64;
         let sampled = searches.run + searches.skipped;
-        if name == "jq-cma-es" {
+        if name == "portfolio" {
             // Steps of a descent and rechecks are generations without a population; the best and
             // the incumbent are verified in each of the others.
             assert!(sampled.is_multiple_of(population) && sampled < population * summary.generations, "{searches:?}");
@@ -245,8 +242,8 @@ fn the_elite_is_real_and_only_refinement_may_correct_it() {
             assert_eq!(solution.upper_violation, spec.violation(Level::Upper, &upper_g) + below);
             if let Some(last) = &last {
                 let ((now, now_lower), (then, then_lower)) = (outcomes(&spec, &solution), outcomes(&spec, last));
-                // An exposed incumbent of jq-cma-es gives way to a former one.
-                let gives_way = name == "jq-cma-es";
+                // An exposed incumbent of the default method gives way to a former one.
+                let gives_way = name == "portfolio";
                 let corrected = gives_way || last.x == solution.x && not_worse(&now_lower, &then_lower);
                 assert!(!better(&then, &now) || corrected, "{name}: {last:?} then {solution:?}");
             }

@@ -31,7 +31,7 @@ fn run(method: &str, position: PositionKind, seed: u64) -> Summary {
 #[test]
 fn the_search_honours_the_position() {
     // F at the best y2 is (x - 2)² - x, at the worst one (x - 2)² + x.
-    for method in ["jq-cma-es", "bl-cma-es", "tlea-cma-es", "cr-bl-cma-es"] {
+    for method in ["portfolio", "bl-cma-es", "tlea-cma-es", "cr-bl-cma-es"] {
         for (position, x, value) in [(PositionKind::Optimistic, 2.5, -2.25), (PositionKind::Pessimistic, 1.5, 1.75)] {
             let summary = run(method, position, 1);
             let Solution { x: found, y, upper_value, lower_value, .. } = summary.solution.unwrap();
@@ -58,7 +58,7 @@ fn without_a_position_a_nested_run_asks_nothing_more() {
 
 #[test]
 fn a_run_with_a_position_can_be_saved_after_every_batch() {
-    for method in ["jq-cma-es", "bl-cma-es"] {
+    for method in ["portfolio", "bl-cma-es"] {
         let engine = || {
             let mut config = Config::named(method).unwrap();
             config.position.kind = PositionKind::Pessimistic;

@@ -7,14 +7,14 @@ use super::study::{Comparison, Part, Problems, SMD, TP};
 use crate::tables::{Cell, Table};
 
 /// The default method, and the best published one that takes every problem.
-const DEFAULT: &str = "jq-cma-es";
+const DEFAULT: &str = "portfolio";
 const BESIDE: &str = "cr-tlea-cma-es";
 
 /// The default method on SMD.
 pub(super) const ON_SMD: Comparison = Comparison {
     id: "default-smd",
     part: Part::Beyond,
-    title: "jq-cma-es, the default, beside cr-tlea-cma-es, SMD1–12",
+    title: "portfolio, the default, beside cr-tlea-cma-es, SMD1–12",
     methods: &[BESIDE, DEFAULT],
     reference: DEFAULT,
     base: BESIDE,
@@ -24,12 +24,12 @@ pub(super) const ON_SMD: Comparison = Comparison {
 
 /// On TP.
 pub(super) const ON_TP: Comparison =
-    Comparison { id: "default-tp", title: "jq-cma-es, the default, beside cr-tlea-cma-es, TP1–10", on: TP, ..ON_SMD };
+    Comparison { id: "default-tp", title: "portfolio, the default, beside cr-tlea-cma-es, TP1–10", on: TP, ..ON_SMD };
 
 /// On problems that were in no paper.
 pub(super) const ON_ROTATED: Comparison = Comparison {
     id: "default-rotated",
-    title: "jq-cma-es, the default, beside cr-tlea-cma-es, SMD1–12 rotated",
+    title: "portfolio, the default, beside cr-tlea-cma-es, SMD1–12 rotated",
     on: Problems {
         name: "SMD1–12 rotated",
         names: &[
@@ -54,14 +54,19 @@ pub(super) const ON_ROTATED: Comparison = Comparison {
 /// Without each of the parts that carry most.
 pub(super) const PARTS: Comparison = Comparison {
     id: "default-parts",
-    title: "jq-cma-es without its parts, SMD1–12",
-    methods: &["jq-cma-es jq.model=off", "jq-cma-es jq.descent=0", "jq-cma-es allocator.kind=all", DEFAULT],
+    title: "portfolio without its parts, SMD1–12",
+    methods: &[
+        "portfolio portfolio.descent=0",
+        "portfolio portfolio.borders=off",
+        "portfolio allocator.kind=all",
+        DEFAULT,
+    ],
     base: DEFAULT,
     ..ON_SMD
 };
 
 /// What the lines of [`PARTS`] lack.
-const WORDS: [&str; 4] = ["without the joint model", "without descents", "without the ranking network", "whole"];
+const WORDS: [&str; 4] = ["without descents", "without borders", "without the ranking network", "whole"];
 
 /// One line for each problem of a comparison with the default method, and one for all; none without
 /// any runs of it.
@@ -208,7 +213,7 @@ mod tests {
         // Labels come from the settings.
         for (problem, cost, solved) in [("smd1", 400, true), ("smd2", 900, false)] {
             let mut without = rows(DEFAULT, problem, &[(cost, solved)]);
-            without[0].result.id.settings = "jq.model=off".into();
+            without[0].result.id.settings = "portfolio.descent=0".into();
             without[0].result.id.config_hash = "other".into();
             all.extend(without);
         }

@@ -129,7 +129,7 @@ fn contrastive_ranking_saves_evaluations_and_solves_every_time() {
 #[test]
 fn the_default_method_keeps_its_cost_with_more_variables() {
     for (problem, most) in [("smd3", 3500.0), ("smd9", 8000.0)] {
-        let runs = runs_at("jq-cma-es", problem, Some((5, 5)));
+        let runs = runs_at("portfolio", problem, Some((5, 5)));
         assert_eq!(solved(&runs), runs.len(), "{problem}");
         assert!(total(&runs) < most, "{problem}: {}", total(&runs));
     }

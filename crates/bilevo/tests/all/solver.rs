@@ -211,7 +211,7 @@ fn when_the_budget_ends_a_run_it_returns_what_was_looked_at_again() {
     );
     let price = price.maximize_upper().upper_constraint(|_, q| q[0] - 2.5);
     for seed in 1..=6 {
-        let result = Solver::new(&price).seed(seed).set("jq.effort", "budget").run().unwrap();
+        let result = Solver::new(&price).seed(seed).set("portfolio.effort", "budget").run().unwrap();
         assert!(result.upper_value.unwrap() < 14.41 && result.verification.unwrap().rechecked, "seed {seed}");
     }
 }

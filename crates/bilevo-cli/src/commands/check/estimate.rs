@@ -3,7 +3,7 @@
 use super::time;
 use crate::output::grouped;
 use bilevo::ProblemSpec;
-use bilevo::config::{Config, SchemeKind};
+use bilevo::config::Config;
 use bilevo::methods::Method;
 use serde::Serialize;
 
@@ -22,9 +22,6 @@ const USUAL: (f64, f64) = (7_000.0, 20_000.0);
 const USUAL_TO_TARGET: (f64, f64) = (150.0, 2_500.0);
 /// The share of upper evaluations in them.
 const UPPER_SHARE: f64 = 0.45;
-/// Its own time for an evaluation at 5 variables, and how it grows with their number.
-const OWN_SECONDS: f64 = 30e-6;
-const OWN_GROWTH: f64 = 1.6;
 /// The own time of nested methods for an evaluation.
 const NESTED_SECONDS: f64 = 1e-6;
 
@@ -32,10 +29,10 @@ impl Estimate {
     /// For a problem whose evaluations take so many seconds at the two levels.
     pub(super) fn new(spec: &ProblemSpec, method: &Method, config: &Config, [upper, lower]: [f64; 2]) -> Self {
         let method = method.name();
-        match config.scheme.kind {
-            SchemeKind::JointQuadratic | SchemeKind::Portfolio => {
+        match config.scheme.kind.facts().own_time {
+            Some((seconds, growth)) => {
                 let size = (spec.dim() as f64 / 5.0).max(1.0);
-                let own = OWN_SECONDS * size.powf(OWN_GROWTH);
+                let own = seconds * size.powf(growth);
                 let each = own + UPPER_SHARE * upper + (1.0 - UPPER_SHARE) * lower;
                 let (low, high) = if spec.best_known.is_empty() { USUAL } else { USUAL_TO_TARGET };
                 let [low, high] = [low, high].map(|count| one_digit(count * size.sqrt()));
@@ -45,7 +42,7 @@ impl Estimate {
                     seconds: (Some(low * each), high * each),
                 }
             }
-            SchemeKind::Nested | SchemeKind::Leader => {
+            None => {
                 let budget = spec.budget();
                 let searches = budget.upper_evals as f64;
                 let lower_evals = searches * budget.lower_evals as f64;

@@ -67,7 +67,7 @@ fn refuse_other_settings(args: &Args, saved: &Config) -> anyhow::Result<()> {
     }
     let words = [
         ("--target", "stop.target", args.target.map(|target| target.word())),
-        ("--effort", "jq.effort", args.effort.as_deref()),
+        ("--effort", "portfolio.effort", args.effort.as_deref()),
     ];
     for (flag, key, word) in words {
         let mut wanted = saved.clone();

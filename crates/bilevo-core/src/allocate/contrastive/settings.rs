@@ -78,18 +78,6 @@ choice! {
     }
 }
 
-choice! {
-    /// What ranks the candidates.
-    pub enum RankerRule {
-        /// The network.
-        Network,
-        /// A quadratic of F along the follower's response, on the same solutions.
-        Quadratic,
-        /// Whichever has ordered the latest pairs better.
-        Better,
-    }
-}
-
 settings! {
     /// Contrastive ranking.
     pub struct ContrastiveConfig in contrastive as "allocator",
@@ -104,10 +92,6 @@ settings! {
     /// The share once the model orders 85 % of the pairs correctly; linear in between.
     keep_min: f64 = 0.375, |_| number(0.01, 1.0),
         if "allocator.share = adaptive" |c| c.contrastive.share == ShareRule::Adaptive;
-    /// What ranks the candidates: the `network`, a `quadratic` model of F along the follower's
-    /// response, or whichever ordered the latest pairs `better`.
-    ranker: RankerRule = RankerRule::Network, |_| words(RankerRule::ALL),
-        if "scheme.kind = joint_quadratic" |c| c.scheme.kind == SchemeKind::JointQuadratic;
     /// How many more times to sample, at most, if the candidates look poor.
     resample_rounds: usize = 1, |_| whole(0, 1000);
     /// How many of the searched candidates are chosen at random instead of by rank.

@@ -235,6 +235,10 @@ impl Search for Changed {
     fn cut(&mut self) {
         self.descent.cut();
     }
+
+    fn reach(&self) -> (f64, f64) {
+        self.descent.reach()
+    }
 }
 
 /// The rows of the true problem in place of those of the changed one.

@@ -311,6 +311,10 @@ impl Search for Descent {
             _ => {}
         }
     }
+
+    fn reach(&self) -> (f64, f64) {
+        (self.leader.radius(), 1.0)
+    }
 }
 
 /// Accuracy of the follower's answer that a step of this length needs.

@@ -159,6 +159,11 @@ impl Leader {
         Some(Proposal { x, y, length: minimise::norm(&from_base), promise, predicted })
     }
 
+    /// How far it steps at most.
+    pub(super) fn radius(&self) -> f64 {
+        self.radius
+    }
+
     /// A point along the next variable.
     fn along_variable(&mut self, x: &[f64]) -> Vec<f64> {
         let mut x = x.to_vec();

@@ -170,10 +170,6 @@ impl Population {
         self.cma.reach() / STEP
     }
 
-    pub(in crate::portfolio) fn step_size(&self) -> (f64, f64) {
-        (self.cma.step_size, self.cma.axis_ratio())
-    }
-
     /// F plus violation at its price; infinite if there is no value.
     fn merit(&self, ground: &Ground<'_>, claim: &Claim) -> f64 {
         if claim.upper.is_empty() {
@@ -302,6 +298,10 @@ impl Search for Population {
 
     fn cut(&mut self) {
         self.end = Some(End::Spent);
+    }
+
+    fn reach(&self) -> (f64, f64) {
+        (self.cma.step_size, self.cma.axis_ratio())
     }
 }
 

@@ -44,14 +44,14 @@ fn it_goes_on_from_the_better_of_its_claim_and_a_descents() {
     bench.run(&mut search);
     let own = search.claim().unwrap();
     let worse = Claim { upper: vec![own.value() + 1.0], ..own.clone() };
-    search.resume(Some(&worse));
+    search.resume(Some(&worse), None);
     assert_eq!((search.claim(), search.end(), search.is_resumed()), (Some(own.clone()), None, true));
     bench.run(&mut search);
     assert!(search.narrowed() < NARROW * NARROW);
     let better = Claim { upper: vec![own.value() - 1.0], ..own.clone() };
-    search.resume(Some(&Claim { settled: false, ..better.clone() }));
+    search.resume(Some(&Claim { settled: false, ..better.clone() }), None);
     assert_ne!(search.claim().map(|c| c.value()), Some(better.value()), "what is not settled may be too good");
-    search.resume(Some(&better));
+    search.resume(Some(&better), None);
     assert_eq!(search.claim(), Some(better));
 }
 
