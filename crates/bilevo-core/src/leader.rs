@@ -129,7 +129,7 @@ impl Leader {
     /// A search that has seen nothing yet.
     pub fn new(setup: SchemeSetup<'_>) -> Self {
         let SchemeSetup { spec, config, .. } = setup;
-        let learner = Learner::new(vec![LENGTH; spec.upper.dim()], 0);
+        let learner = Learner::lasting(vec![LENGTH; spec.upper.dim()]);
         let merit = Merit::new(spec.upper.inequalities, spec.upper.equalities);
         Leader {
             space: spec.upper.space.clone(),

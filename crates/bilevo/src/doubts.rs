@@ -125,10 +125,12 @@ pub fn doubts(result: &RunResult, engine: &Engine) -> Vec<Doubt> {
         doubts.push(Doubt::NotRechecked { settled: verification.settled });
     }
     let by_itself = proof.is_some_and(Proof::is_value_proven)
-        || matches!(
-            result.stop,
-            Status::Finished(StopReason::Agreed | StopReason::Exhausted | StopReason::Flat | StopReason::Collapsed)
-        );
+        || match result.stop {
+            Status::Finished(StopReason::Agreed | StopReason::Exhausted | StopReason::Collapsed) => true,
+            // Restarts that find nothing better but do not agree have shown little.
+            Status::Finished(StopReason::Flat) => verification.restarts == 0 || !searched,
+            _ => false,
+        };
     if !by_itself && !verification.agreed && result.stop != Status::Finished(StopReason::Target) {
         doubts.push(Doubt::Unfinished { stop: result.stop, restarts: verification.restarts > 0 });
     }
@@ -219,6 +221,12 @@ impl fmt::Display for Doubt {
 }
 
 fn unfinished(f: &mut fmt::Formatter<'_>, stop: Status, restarts: bool) -> fmt::Result {
+    if stop == Status::Finished(StopReason::Flat) {
+        return f.write_str(
+            "many restarts found nothing better, but no other one ended at this value: there may be a better answer\n\
+             hint: `--effort thorough` (Python: `effort=\"thorough\"`) searches longer",
+        );
+    }
     let rest = if restarts { "the restarts agreed" } else { "the search converged" };
     match stop {
         Status::Running => return f.write_str("the run has not ended"),

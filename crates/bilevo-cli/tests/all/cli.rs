@@ -163,7 +163,7 @@ fn effort_decides_when_a_run_ends_and_the_answer_tells_how_it_was_verified() {
     assert_eq!((&quick["stop"], &normal["stop"]), (&"agreed".into(), &"agreed".into()));
     // Three agree, and then the descent that begins near the ends of the box.
     assert_eq!((of(&quick, "agreeing"), of(&normal, "agreeing")), (2, 4));
-    assert!(of(&normal, "restarts") >= 4 && of(&normal, "rechecks") >= 4);
+    assert!(of(&normal, "restarts") >= 4 && of(&normal, "rechecks") >= 2);
     assert_eq!(normal["verification"]["rechecked"], true);
     let text = bilevo(&["solve", "smd1", "--target", "off", "--effort", "quick"]);
     assert!(stdout(&text).contains("rechecked; 2 of 2 restarts agree"), "{}", stdout(&text));

@@ -67,7 +67,20 @@ fn a_time_limit_ends_a_run_that_can_go_on() {
 fn a_resumed_run_can_have_a_larger_budget() {
     let folder = here();
     let run = |budget, more: &[&str]| {
-        let run = ["solve", "smd2", "--seed", "3", "--target", "off", "--format", "json", "--max-upper-evals", budget];
+        let run = [
+            "solve",
+            "smd2",
+            "--seed",
+            "3",
+            "--target",
+            "off",
+            "--format",
+            "json",
+            "--max-upper-evals",
+            budget,
+            "--effort",
+            "budget",
+        ];
         cut(folder.path(), &[&run[..], more].concat())
     };
     let whole = run("150", &[]);

@@ -4,7 +4,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-const RUN: [&str; 8] = ["solve", "smd1", "--seed", "21", "--max-upper-evals", "150", "--target", "off"];
+const RUN: [&str; 10] =
+    ["solve", "smd1", "--seed", "21", "--max-upper-evals", "150", "--target", "off", "--effort", "budget"];
 /// Where the run is saved if no other name is given.
 const DEFAULT: &str = "smd1-2+3-portfolio-21.checkpoint";
 

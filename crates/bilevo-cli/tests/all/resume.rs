@@ -26,7 +26,8 @@ fn result(output: &Output) -> String {
     timeless(std::str::from_utf8(&output.stdout).unwrap())
 }
 
-const RUN: [&str; 8] = ["smd1", "--seed", "21", "--max-upper-evals", "150", "--target", "off", "--format=json"];
+const RUN: [&str; 10] =
+    ["smd1", "--seed", "21", "--max-upper-evals", "150", "--target", "off", "--format=json", "--effort", "budget"];
 
 /// Starts a slow run, waits for its first generation, sends the signal, and returns what it said
 /// on stderr and its exit code. The pause per evaluation makes the run take minutes if nobody

@@ -20,6 +20,8 @@ const SCALED: usize = 64;
 const FOREIGN: usize = 4000;
 const LATEST: (usize, usize) = (100, 1000);
 
+/// The latest points, among which a search looks for what it asks for again.
+const LATELY: usize = 100;
 /// Fits after which lengths are known and hardly change.
 const SEASONED: usize = 40;
 
@@ -77,6 +79,11 @@ impl Points {
     /// Changes the values of a point.
     pub(crate) fn set_row(&mut self, index: usize, row: &[f64]) {
         self.rows[index * self.outputs..(index + 1) * self.outputs].copy_from_slice(row);
+    }
+
+    /// Whether exactly this point is among the latest.
+    pub(crate) fn has_lately(&self, point: &[f64]) -> bool {
+        (self.len().saturating_sub(LATELY)..self.len()).any(|i| self.point(i) == point)
     }
 
     /// The latest evaluation of exactly this point.
@@ -154,11 +161,18 @@ pub(crate) struct Learner {
     tick: usize,
     /// Points from this one on are its own.
     since: usize,
+    /// Fits after which the lengths hardly change.
+    seasoned: usize,
 }
 
 impl Learner {
     pub(crate) fn new(lengths: Vec<f64>, since: usize) -> Self {
-        Learner { lengths, tick: 0, since }
+        Learner { lengths, tick: 0, since, seasoned: SEASONED }
+    }
+
+    /// One that goes on learning: it serves many searches, and all points are its own.
+    pub(crate) fn lasting(lengths: Vec<f64>) -> Self {
+        Learner { lengths, tick: 0, since: 0, seasoned: usize::MAX }
     }
 
     /// Model around a point with known values: of the nearest points, at most one and a half times
@@ -169,7 +183,7 @@ impl Learner {
         let limit = (full * 3 / 2).min(40 + 4 * dim);
         let sample = points.around(centre, row, self, limit, reach);
         self.tick += 1;
-        Surrogate::fit(&sample, row.len(), &mut self.lengths, self.tick, self.tick > SEASONED)
+        Surrogate::fit(&sample, row.len(), &mut self.lengths, self.tick, self.tick > self.seasoned)
     }
 }
 

@@ -16,6 +16,10 @@ use serde::{Deserialize, Serialize};
 
 /// A step shorter than this share of the doubt gives way to a point that reduces the doubt.
 pub(super) const GEOMETRY: f64 = 0.5;
+/// A point closer than this teaches little about a slope: differences drown in rounding.
+const TEACH: f64 = 1e-4;
+/// Steps that rounding may pretend where nothing is left to learn.
+const ROUNDING: f64 = 1e-6;
 /// Points of other searches count within this many trust radii.
 pub(super) const NEAR: f64 = 2.0;
 
@@ -121,9 +125,12 @@ impl Follower {
         let target: Vec<f64> = self.y.iter().zip(&step.z).map(|(y, s)| (y + s).clamp(0.0, 1.0)).collect();
         if length < GEOMETRY * size.min(self.radius) || length < 0.2 * self.tolerance {
             self.sign = -self.sign;
-            let reach = self.sign * size.min(self.radius).max(self.tolerance);
+            let reach = self.sign * size.min(self.radius).max(self.tolerance).max(self.radius.min(TEACH));
             let point = teaching_point(&target, &doubt.direction, reach);
-            self.settled = point.is_none() && length <= self.tolerance;
+            let is_new = |y: &Vec<f64>| !points.has_lately(&[&self.x[..], y].concat());
+            let point = point.filter(is_new);
+            // Nothing is left to learn: what doubt there is comes from rounding.
+            self.settled = point.is_none() && length <= self.tolerance.max(ROUNDING);
             return point;
         }
         self.expected = Some((length, merit.predicted(&self.row, &step)));

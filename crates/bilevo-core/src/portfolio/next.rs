@@ -45,6 +45,11 @@ const ANEW: f64 = 0.25;
 /// Size of a descent that goes on from where another stopped, and how many do in one restart.
 const GO_ON: f64 = 0.1;
 const FINISHES: usize = 3;
+/// A leaning descent has lost its way if F changes by this many times as much as under the weight before.
+const LEAP: f64 = 4.0;
+/// Restarts that find nothing better and do not agree after which a run ends: if a leaning descent found the
+/// elite, and otherwise.
+const FRUITLESS: (usize, usize) = (3, 15);
 /// Leaning descents that must follow the elite if one of them found it.
 const LEANS_AFTER_WIN: usize = 6;
 /// Weights of leaning descents, one after the other: from where the leader would like to be to where the
@@ -91,7 +96,7 @@ pub(super) fn next(history: &History, config: &PortfolioConfig) -> Next {
     if let Some(at) = doubted(history) {
         return Next::Verify(at, Depth::Full);
     }
-    if is_agreed(history, config) {
+    if is_agreed(history, config) || is_exhausted(history, config) {
         return closing(history, config);
     }
     if config.ties > 0 && lean_is_due(history, config) {
@@ -338,14 +343,19 @@ fn after_exact(history: &History, last: &Entry) -> Option<Next> {
 }
 
 /// A leaning descent that promises more than the elite goes on under a smaller weight, then to its exact
-/// end. One that suddenly promises nothing any more has lost its way: the exact end goes from the one before.
+/// end. One that leaps, or promises nothing any more, has lost its way: the exact end goes from the one before.
 fn after_leaning(history: &History, config: &PortfolioConfig, restart: &[&Entry]) -> Option<Next> {
     if !may_cost(history, config, Kind::Exact) {
         return None;
     }
     let ladder = ladder(history, restart.first()?);
     let promising = restart.iter().map_while(|e| e.claim.as_ref().filter(|c| history.promises(c)));
-    let claims: Vec<&Claim> = promising.collect();
+    let mut claims: Vec<&Claim> = promising.collect();
+    if let [.., a, b, c] = claims[..]
+        && (c.value() - b.value()).abs() > LEAP * (b.value() - a.value()).abs() + history.scales.tolerance(b.value())
+    {
+        claims.pop();
+    }
     let claim = *claims.last()?;
     let weight = ladder.get(claims.len()).filter(|_| claims.len() == restart.len());
     if let Some(weight) = weight {
@@ -399,9 +409,23 @@ pub(super) fn is_agreed(history: &History, config: &PortfolioConfig) -> bool {
     let (Some((all, wide)), Some(elite)) = (wanted(config.effort), history.elite()) else { return false };
     let times = if history.scales.is_feasible(elite) { 1 } else { 2 };
     let (agreeing, wide_ones) = history.agreement();
-    let by_ties = agreeing > 1 && is_found_by_leaning(history) && leans_since(history) >= LEANS_AFTER_WIN;
     let all = all + usize::from(history.elsewhere() > 1);
-    agreeing >= times * all && wide_ones >= times * wide || by_ties && config.effort == Effort::Normal
+    agreeing >= times * all && wide_ones >= times * wide
+}
+
+/// Whether so many restarts have found nothing better than the elite that more of them are not worth their
+/// cost, though they do not agree. What a leaning descent found the others never will.
+fn is_exhausted(history: &History, config: &PortfolioConfig) -> bool {
+    let times = match config.effort {
+        Effort::Quick | Effort::Normal => 1,
+        Effort::Thorough => 2,
+        Effort::Budget => return false,
+    };
+    let since = history.entries.get(history.elite_since()).map_or(0, |e| e.restart);
+    let plain = |kind: Kind| restarts(history, kind).filter(|e| e.restart > since).count();
+    let fruitless = plain(Kind::Descent) + plain(Kind::Population);
+    let by_ties = is_found_by_leaning(history) && leans_since(history) >= times * LEANS_AFTER_WIN;
+    fruitless >= times * if by_ties { FRUITLESS.0 } else { FRUITLESS.1 }
 }
 
 /// What is still looked at when restarts agree.
@@ -482,7 +506,8 @@ fn lean_is_due(history: &History, config: &PortfolioConfig) -> bool {
     let made = history.entries.iter().filter(leans).count() as u64;
     let populations = restarts(history, Kind::Population).count() as u64;
     history.elite().is_some()
-        && (is_found_by_leaning(history) || populations > made && may_cost(history, config, Kind::Exact))
+        && (is_found_by_leaning(history) && leans_since(history) < LEANS_AFTER_WIN
+            || populations > made && may_cost(history, config, Kind::Exact))
 }
 
 /// From the elite first, then from the best of a sample of the box, then from anywhere.

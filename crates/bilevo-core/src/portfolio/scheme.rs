@@ -2,7 +2,6 @@
 
 use super::archive::{Archive, distance};
 use super::claim::{Claim, Scales};
-use super::config::Switch;
 use super::history::{ARRIVED, Entry, History, Kind};
 use super::known::Before;
 use super::next::{Next, is_agreed, next};
@@ -122,7 +121,7 @@ impl Portfolio {
         let mut config = config.clone();
         if config.position.kind == PositionKind::Pessimistic {
             // Nobody hopes for the better of two answers.
-            (config.portfolio.ties, config.portfolio.borders) = (0, Switch::Off);
+            config.portfolio.ties = 0;
         }
         let shape = Shape::of(spec);
         if shape.dim() > DESCENT_DIM.1 {
@@ -463,7 +462,9 @@ impl Scheme for Portfolio {
         let best = self.best();
         *run.elite = best.as_ref().map(|claim| claim.as_solved(run.spec));
         let ended = matches!(self.present, Present::Ended);
-        Outlook { best: None, all_failed: best.is_none(), stop: ended.then_some(StopReason::Agreed) }
+        let agreed = is_agreed(&self.history, &self.config.portfolio);
+        let stop = ended.then_some(if agreed { StopReason::Agreed } else { StopReason::Flat });
+        Outlook { best: None, all_failed: best.is_none(), stop }
     }
 
     /// A descent from there.
@@ -526,7 +527,7 @@ impl Scheme for Portfolio {
             rechecked,
             agreed: rechecked && is_agreed(&self.history, &self.config.portfolio),
             agreeing: if rechecked { self.history.agreement().0 as u64 } else { 0 },
-            restarts: self.history.restart(),
+            restarts: self.history.restart().max(1),
             rechecks: looks(|e| e.looks),
             corrected: looks(|e| e.corrections),
         })

@@ -221,7 +221,7 @@ mod tests {
         let table = parts(&[Compared::new(PARTS, &groups)]).unwrap();
         let texts: Vec<Vec<&str>> =
             table.rows.iter().map(|line| line.iter().map(|cell| cell.text.as_str()).collect()).collect();
-        assert_eq!(texts[0], ["without the joint model", "1/2", "4.00", "smd2 0/1"]);
+        assert_eq!(texts[0], ["without descents", "1/2", "4.00", "smd2 0/1"]);
         assert_eq!(texts[1], ["whole", "2/2", "1.00", ""]);
     }
 }

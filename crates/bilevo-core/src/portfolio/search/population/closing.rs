@@ -39,7 +39,7 @@ impl Population {
     /// Who is the incumbent, what is learnt, and whether to go on.
     pub(super) fn close(&mut self, ground: &Ground<'_>) {
         let best = self.best(ground).map(|i| self.solutions[i].clone());
-        let former = self.judged.iter().filter(|c| c.settled);
+        let former = self.judged.iter().filter(|c| c.settled && !c.upper.is_empty());
         let former = former.min_by(|a, b| self.merit(ground, a).total_cmp(&self.merit(ground, b))).cloned();
         for claim in best.into_iter().chain(former) {
             let merit = self.merit(ground, &claim);
