@@ -43,6 +43,8 @@ const RADIUS: (f64, f64) = (1e-3, 0.03);
 const EXACT: f64 = 1e-7;
 /// Violations weigh this many times the scale of f while answers are compared roughly.
 const PRICE: f64 = 10.0;
+/// Feasible answers that say what f changes by.
+const FEW: usize = 8;
 /// First length of the kernel.
 const LENGTH: f64 = 0.3;
 
@@ -75,7 +77,7 @@ pub(super) struct Verdict {
     pub(super) others: Vec<Claim>,
     /// Whether another answer is as good for the follower.
     pub(super) tied: bool,
-    /// What f changes by along the variables; none if that was not looked at.
+    /// What f usually changes by over the box at this x; none if that was not looked at.
     pub(super) range: Option<f64>,
     pub(super) depth: Depth,
 }
@@ -217,7 +219,7 @@ impl Verify {
             self.stage = Stage::Scan(scan);
             return;
         }
-        self.range = Some(scan.range());
+        self.range = Some(usual_change(&self.rough, ground.scales));
         self.measure();
         self.choose(ground, &scan);
         self.next_exact();
@@ -227,7 +229,7 @@ impl Verify {
     fn choose(&mut self, ground: &Ground<'_>, scan: &Scan) {
         let (count, margin) = match self.look.depth {
             Depth::Wide => (OTHERS.1, f64::INFINITY),
-            _ => (OTHERS.0, CLOSE * scan.range()),
+            _ => (OTHERS.0, CLOSE * self.range.unwrap_or(0.0)),
         };
         let limit = self.merit(ground.scales, &self.best.row) + margin;
         let mut rough: Vec<(f64, Answer)> = self.rough.drain(..).map(|a| (f64::NAN, a)).collect();
@@ -342,6 +344,22 @@ impl Verify {
         let hoped = (moved && claim.y != self.claim.y).then(|| self.claim.clone());
         self.stage = Stage::Ended(Verdict { claim, hoped, others, tied, range: self.range, depth: self.look.depth });
     }
+}
+
+/// By how much the best of some answers is usually better than another: half of them are no nearer to it. Poles
+/// do not count, nor do infeasible answers where others are feasible.
+fn usual_change(answers: &[Answer], scales: &Scales) -> f64 {
+    let of = |feasible: bool| -> Vec<f64> {
+        let counts = |a: &&Answer| !feasible || scales.answer_is_feasible(&a.row);
+        let mut values: Vec<f64> = answers.iter().filter(counts).map(|a| a.row[0]).collect();
+        values.sort_by(f64::total_cmp);
+        values
+    };
+    let feasible = of(true);
+    let values = if feasible.len() >= FEW { feasible } else { of(false) };
+    let (Some(best), Some(worst)) = (values.first(), values.last()) else { return 0.0 };
+    let usual = values[values.len() / 2] - best;
+    if usual > 0.0 { usual } else { worst - best }
 }
 
 /// A random answer: anywhere, or with some variables at their bounds, where the answers of followers that

@@ -78,12 +78,6 @@ impl Scan {
         (better > 1).then_some(y)
     }
 
-    /// The largest difference of what the values are worth.
-    pub(super) fn range(&self) -> f64 {
-        let all = || self.tried.iter().flatten().map(|(_, merit)| *merit).filter(|merit| merit.is_finite());
-        (all().fold(f64::NEG_INFINITY, f64::max) - all().fold(f64::INFINITY, f64::min)).max(0.0)
-    }
-
     /// Whether an answer is better than those next to it along the one variable it differs in.
     pub(super) fn is_valley(&self, y: &[f64]) -> bool {
         let Some(i) = (0..y.len()).find(|&i| y[i] != self.from[i]) else { return false };
