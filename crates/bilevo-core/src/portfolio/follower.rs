@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// A step shorter than this share of the doubt gives way to a point that reduces the doubt.
 pub(super) const GEOMETRY: f64 = 0.5;
 /// A point closer than this teaches little about a slope: differences drown in rounding.
-const TEACH: f64 = 1e-4;
+pub(super) const TEACH: f64 = 1e-4;
 /// Steps that rounding may pretend where nothing is left to learn.
 const ROUNDING: f64 = 1e-6;
 /// Points of other searches count within this many trust radii.

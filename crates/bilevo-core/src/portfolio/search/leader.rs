@@ -3,7 +3,7 @@
 use super::response::Response;
 use crate::minimise::{self, Landscape, Region, Slice};
 use crate::portfolio::archive::{Learner, Points};
-use crate::portfolio::follower::{GEOMETRY, Knowledge, NEAR, teaching_point, trust};
+use crate::portfolio::follower::{GEOMETRY, Knowledge, NEAR, TEACH, teaching_point, trust};
 use crate::portfolio::merit::Merit;
 use serde::{Deserialize, Serialize};
 
@@ -196,7 +196,7 @@ impl Leader {
         let target: Vec<f64> = x.iter().zip(&step.z).map(|(x, s)| (x + s).clamp(0.0, 1.0)).collect();
         if length < GEOMETRY * size.min(self.radius) || length < 0.5 * self.still {
             self.sign = -self.sign;
-            let reach = self.sign * size.min(self.radius).max(self.still);
+            let reach = self.sign * size.min(self.radius).max(self.still).max(self.radius.min(TEACH));
             return Some((teaching_point(&target, &doubt.direction, reach)?, None));
         }
         Some((target, Some(self.merit.predicted(row, &step))))
