@@ -8,6 +8,9 @@ use std::cmp::Ordering;
 
 /// Violation, in units of the constraints' scales, up to which a claim is feasible.
 const FEASIBLE: f64 = 1e-6;
+/// Where a constraint's values are large, people still take a violation of a millionth for none at most: its
+/// scale counts as this share of it, but not as less than one.
+const LARGE: f64 = 0.01;
 /// Claims agree if their violations differ by no more than this: a descent that ends on a constraint may
 /// miss it by as much as it moved last ...
 const SAME_VIOLATION: f64 = 1e-5;
@@ -111,7 +114,7 @@ impl Scales {
     fn excess(&self, scales: &[f64], inequalities: usize, row: &[f64]) -> f64 {
         let one = |(i, (c, scale)): (usize, (&f64, &f64))| {
             let excess = if i < inequalities { c.max(0.0) } else { (c.abs() - self.equality_tolerance).max(0.0) };
-            excess / scale
+            excess / scale.min((LARGE * scale).max(1.0))
         };
         row[1..].iter().zip(&scales[1..]).enumerate().map(one).sum()
     }
