@@ -48,6 +48,9 @@ pub(super) struct Sequential<'a, L> {
     /// What the objective changes by over the region.
     spread: f64,
     weights: Vec<f64>,
+    /// Prices of violations by which steps are judged: lower, as a step along a constraint that bends gains
+    /// little and misses it by a little.
+    prices: Vec<f64>,
     kinks: Vec<Kink>,
 }
 
@@ -77,6 +80,7 @@ impl<'a, L: Landscape> Sequential<'a, L> {
             hessian: vec![0.0; n * n],
             spread: 0.0,
             weights: vec![0.0; outputs - 1],
+            prices: vec![0.0; outputs - 1],
             kinks: Vec::new(),
         }
     }
@@ -118,13 +122,14 @@ impl<'a, L: Landscape> Sequential<'a, L> {
         for i in 0..self.weights.len() {
             let reach = norm(self.gradient(i)) * self.radius;
             self.weights[i] = if reach > 0.0 { (WEIGHT * self.spread / reach).min(1e250) } else { 0.0 };
+            self.prices[i] = self.weights[i] / WEIGHT;
         }
     }
 
     /// f + Σ ν_i · violation_i for a row of values.
     fn merit(&self, values: &[f64]) -> f64 {
         let excess = |i: usize| self.constraints.excess(i, self.constraints.centre[i] + values[i + 1]);
-        values[0] + self.weights.iter().enumerate().map(|(i, w)| w * excess(i)).sum::<f64>()
+        values[0] + self.prices.iter().enumerate().map(|(i, w)| w * excess(i)).sum::<f64>()
     }
 
     /// The step of the quadratic problem; leaves the multipliers behind.
@@ -170,6 +175,9 @@ impl<'a, L: Landscape> Sequential<'a, L> {
                 self.multipliers[*i] += unit * multiplier;
             }
         }
+        for (price, multiplier) in self.prices.iter_mut().zip(&self.multipliers) {
+            *price = price.max(2.0 * multiplier.abs());
+        }
         for (kink, multiplier) in self.kinks.iter_mut().zip(&solution.multipliers[owners.len()..]) {
             kink.share = *multiplier;
         }
@@ -213,7 +221,7 @@ impl<'a, L: Landscape> Sequential<'a, L> {
 
     fn merit_size(&self) -> f64 {
         self.values[0].abs()
-            + self.weights.iter().enumerate().map(|(i, w)| w * self.constraints.centre[i].abs()).sum::<f64>()
+            + self.prices.iter().enumerate().map(|(i, w)| w * self.constraints.centre[i].abs()).sum::<f64>()
     }
 
     /// Hessian with the penalties of the active constraints, which makes it definite whenever the
