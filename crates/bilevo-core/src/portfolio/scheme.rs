@@ -2,6 +2,7 @@
 
 use super::archive::{Archive, distance};
 use super::claim::{Claim, Scales};
+use super::config::Effort;
 use super::history::{ARRIVED, Entry, History, Kind};
 use super::known::Before;
 use super::next::{Next, is_agreed, next};
@@ -13,7 +14,7 @@ use super::search::{End, Ground, Rows, Search, Shape, Wanted};
 use super::verify::{DIFFERENT, Look, Verify};
 use crate::batch::{Answers, Batch};
 use crate::candidate::Solved;
-use crate::config::Config;
+use crate::config::{Config, Target};
 use crate::engine::{Known, Outlook, Readings, RunView, Scheme, SchemeFacts, SchemeKind, SchemeSetup};
 use crate::position::PositionKind;
 use crate::problem::{Follower, Level, ProblemSpec};
@@ -383,8 +384,13 @@ impl Portfolio {
         (each * dim) as u64
     }
 
-    /// The elite, if a restart may end near it: two agree on it.
+    /// The elite, if a restart may end near it: not where the run is to end at a target or by its budget, since
+    /// nothing would become more exact.
     fn known(&self) -> Option<(Claim, f64, f64)> {
+        let aims = self.config.stop.target != Target::Off && !self.spec.best_known.is_empty();
+        if aims || self.config.portfolio.effort == Effort::Budget {
+            return None;
+        }
         let elite = self.history.elite().filter(|elite| self.history.scales.is_feasible(elite))?;
         let sure = self.history.agreement().0 >= 1;
         sure.then(|| (elite.clone(), ARRIVED.0, ARRIVED.1 * self.history.scales.leader()))
