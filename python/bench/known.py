@@ -11,7 +11,7 @@ import sys
 import bilevo
 
 SEEDS = ((1, 2), (3, 4), (5, 6))
-OPTIONS = {"method": "portfolio", "settings": {"stop.target": "off"}}
+OPTIONS = {"settings": {"stop.target": "off"}}
 
 
 def main(names: list[str]) -> None:

@@ -1,12 +1,12 @@
 //! `cargo xtask tables [WORD]...`: tables of the guide measured again, in place.
 //!
-//! A comment `<!-- ert ARGUMENTS -->` above a table in the page on the default method says how `ert`
+//! A comment `<!-- ert ARGUMENTS -->` above a table in the page of the default method's figures says how `ert`
 //! makes it. With words, only tables whose arguments hold one of them are made.
 
 use crate::shell::{cargo, succeed};
 use std::fs;
 
-const PAGE: &str = "docs/src/default.md";
+const PAGE: &str = "docs/src/default-evidence.md";
 
 pub(crate) fn run(words: &[&str]) -> Result<bool, String> {
     let path = crate::root().join(PAGE);

@@ -27,7 +27,8 @@ fn an_earlier_run_makes_the_next_one_cheap() {
         let alone = solver(&*problem, 2).run().unwrap();
         let informed = solver(&*problem, 2).known(rows).run().unwrap();
         let [before, now] = [&alone, &informed].map(|result| result.evaluations.total());
-        assert!(now * 2 <= before && informed.solved == Some(true), "{name}: {now} after {before}");
+        let off = informed.accuracy.unwrap().upper;
+        assert!(now * 2 <= before && off < 1e-4, "{name}: {now} after {before}, {off} from the optimum");
         assert_eq!(informed.notice, None);
     }
 }
