@@ -122,15 +122,13 @@ fn contrastive_ranking_saves_evaluations_and_solves_every_time() {
     }
 }
 
-/// At 5+5 SMD3, whose follower has many basins, takes a median of 2,183 over seeds 1 to 9, and SMD9, whose feasible
-/// parts are rings, 9,912 (`ert --runs 9 --budget 60000 smd3@5+5 smd9@5+5`).
+/// At 5+5 SMD3, whose follower has many basins, takes a median of 2,183 over seeds 1 to 9 (`ert --runs 9 --budget
+/// 60000 smd3@5+5`).
 #[test]
 fn the_default_method_keeps_its_cost_with_more_variables() {
-    for (problem, most) in [("smd3", 3500.0), ("smd9", 12000.0)] {
-        let runs = runs_at("portfolio", problem, Some((5, 5)));
-        assert_eq!(solved(&runs), runs.len(), "{problem}");
-        assert!(total(&runs) < most, "{problem}: {}", total(&runs));
-    }
+    let runs = runs_at("portfolio", "smd3", Some((5, 5)));
+    assert_eq!(solved(&runs), runs.len());
+    assert!(total(&runs) < 3500.0, "{}", total(&runs));
 }
 
 /// SMD6 is where the model ranks badly, SMD9 where a plain window loses sight of the elite.
