@@ -23,7 +23,7 @@ impl Observer for StopAfter {
 static SAVED: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let smd2 = source::open("smd2", None).expect("it is built in");
     let mut saved = Vec::new();
-    for method in ["jq-cma-es", "cr-tlea-cma-es", "tlea-de"] {
+    for method in ["portfolio", "cr-tlea-cma-es", "tlea-de"] {
         for batches in [3, 40] {
             let mut ready = Solver::new(&*smd2).method(method).seed(12).ready().expect("it is sound");
             ready.go(&mut [&mut StopAfter(batches)]).expect("it runs");

@@ -6,6 +6,9 @@ use std::process::{Command, Stdio};
 /// Lines of a failed program's output that are shown.
 const SHOWN: usize = 80;
 
+/// Lines that say why a test failed.
+const REASON: usize = 3;
+
 /// What a program printed and how it ended.
 pub(crate) struct Output {
     /// Standard output.
@@ -41,11 +44,27 @@ pub(crate) fn succeed(command: &mut Command) -> Result<Output, String> {
         return Ok(out);
     }
     let text = format!("{}\n{}", out.stdout.trim_end(), out.stderr.trim_end());
-    let lines: Vec<&str> = text.lines().collect();
-    let cut = lines.len().saturating_sub(SHOWN);
     let end = out.code.map_or("a signal".into(), |c| format!("exit code {c}"));
-    let note = if cut > 0 { format!("... {cut} lines before\n") } else { String::new() };
-    Err(format!("{note}{}\n`{}` ended with {end}", lines[cut..].join("\n").trim(), shown(command)))
+    Err(format!("{}\n`{}` ended with {end}", excerpt(&text), shown(command)))
+}
+
+/// The end of what a program printed, and of what came before it the tests that failed and why.
+fn excerpt(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let (before, last) = lines.split_at(lines.len().saturating_sub(SHOWN));
+    let mut shown: Vec<String> = Vec::new();
+    if !before.is_empty() {
+        shown.push(format!("... {} lines before", before.len()));
+    }
+    for (i, line) in before.iter().enumerate() {
+        if line.ends_with("... FAILED") {
+            shown.push((*line).into());
+        } else if line.contains("panicked at ") {
+            shown.extend(before[i..].iter().take(REASON).map(|line| line.to_string()));
+        }
+    }
+    shown.push(last.join("\n").trim().into());
+    shown.join("\n")
 }
 
 /// Whether a program can be found and started.
@@ -75,4 +94,19 @@ fn shown(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
     let args = command.get_args().map(|a| a.to_string_lossy().into_owned());
     std::iter::once(program).chain(args).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_excerpt_names_the_tests_that_failed() {
+        let mut lines = vec!["test a ... ok", "test b ... FAILED", "thread 'b' panicked at b.rs:1:2:", "1 is not 2"];
+        lines.extend(std::iter::repeat_n("test c ... ok", 2 * SHOWN));
+        let text = excerpt(&lines.join("\n"));
+        assert!(text.contains("test b ... FAILED\nthread 'b' panicked at b.rs:1:2:\n1 is not 2"), "{text}");
+        assert!(!text.contains("test a") && text.lines().count() < SHOWN + 6, "{text}");
+        assert_eq!(excerpt("one\ntwo"), "one\ntwo");
+    }
 }

@@ -9,7 +9,8 @@
 //!    answer that is not the follower's.
 //! 4. The run ends when restarts agree: three that are feasible and uncorrected, one of them wide. Before
 //!    that, a descent from near the ends of the box, a wide look at the elite's other answers, and
-//!    leaning descents. An infeasible elite needs twice the agreement.
+//!    leaning descents. An infeasible elite needs twice the agreement. It also ends, without agreement, when
+//!    many restarts have found nothing better.
 //! 5. Otherwise it restarts: descents as long as they end at the same value, then in turn populations and
 //!    descents. After each restart that decided nothing a leaning descent.
 

@@ -3,7 +3,7 @@
 use bilevo::known::{Recorder, read, write};
 use bilevo::{Evaluation, RunResult, Solver, Source, Start, codes, source};
 
-/// The rebuilt default method.
+/// The default method, which makes the most of a table.
 const METHOD: &str = "portfolio";
 
 fn solver<'a>(problem: &'a dyn Source, seed: u64) -> Solver<'a> {
