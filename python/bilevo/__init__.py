@@ -25,6 +25,7 @@ from ._errors import BilevoError, BilevoWarning, CheckpointError, EvaluationErro
 from ._known import Evaluations
 from ._minimize import minimize
 from ._optimizer import Batch, Optimizer, Point
+from ._pareto import Front, pareto
 from ._problem import BilevelProblem, FunctionProblem
 from ._prove import Proof, prove
 from ._result import Audit, Failure, Generation, Result, Verification
@@ -43,6 +44,7 @@ __all__ = [
     "EvaluationError",
     "Evaluations",
     "Failure",
+    "Front",
     "FunctionProblem",
     "Generation",
     "Optimizer",
@@ -55,6 +57,7 @@ __all__ = [
     "lab",
     "methods",
     "minimize",
+    "pareto",
     "problems",
     "prove",
 ]

@@ -53,7 +53,7 @@ def minimize(
     checkpoint: str | os.PathLike[str] | None = None,
     time_limit: float | None = None,
     eval_timeout: float | None = None,
-    effort: Literal["quick", "normal", "thorough", "budget"] | None = None,
+    effort: Literal["local", "quick", "normal", "thorough", "budget"] | None = None,
     audit: bool = False,
     audit_evals: int | None = None,
     audit_tolerance: float | None = None,
@@ -135,7 +135,8 @@ def minimize(
         stopped. Works with a number of ``workers``, and for problem files that name a program.
     effort:
         How sure ``auto`` must be before it stops by itself: ``"quick"`` restarts less often than
-        ``"normal"``, ``"thorough"`` more often, and ``"budget"`` spends the whole budget.
+        ``"normal"``, ``"thorough"`` more often, and ``"budget"`` spends the whole budget. ``"local"`` stops at
+        the first verified answer, which is enough where ``x0`` or ``start`` is close.
     audit:
         Solve the follower's problem once more at the end, by other means and from many starts;
         ``result.audit`` says whether the answer stands. Its evaluations are counted separately.

@@ -9,6 +9,7 @@ from ._optional import pyplot
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ._pareto import Front
     from ._result import Result
 
 
@@ -40,4 +41,19 @@ def plot_run(result: Result) -> Figure:
     axes[1].set_ylabel("lower searches")
     axes[1].legend()
     figure.suptitle(f"{result.problem}: {result.method}, seed {result.seed}")
+    return figure
+
+
+def plot_front(front: Front) -> Figure:
+    """The second goal over the first; points that are not verified are hollow."""
+    figure: Figure
+    figure, axes = pyplot().subplots(figsize=(5, 3.6), layout="constrained")
+    axes.plot(front.F[:, 0], front.F[:, 1], color="tab:blue", linewidth=1)
+    for verified, face, words in ((True, "tab:blue", "verified"), (False, "white", "not verified")):
+        points = front.F[front.verified == verified]
+        if len(points):
+            axes.plot(points[:, 0], points[:, 1], "o", color="tab:blue", markerfacecolor=face, label=words)
+    axes.set_xlabel("first goal")
+    axes.set_ylabel("second goal")
+    axes.legend()
     return figure

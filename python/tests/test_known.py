@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -156,3 +157,24 @@ def test_start_is_a_result() -> None:
         solve(start=[1, 2])
     with pytest.raises(bilevo.ProblemError, match="leave one of them out"):
         solve(start=solve(budget=20), x0=[1])
+
+
+def test_every_constraint_value_belongs_to_its_point() -> None:
+    """Most points are evaluated at one level only."""
+
+    def at_least(x, y):
+        return 3 - x[0] - 0.5 * y[0]
+
+    def at_most(x, y):
+        return y[0] - 7 + 0.1 * x[0]
+
+    limits = {"upper_constraints": at_least, "lower_constraints": at_most}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bilevo.BilevoWarning)  # the budget is small
+        table = solve(method="bl-cma-es", budget=60, **limits).evaluations
+    assert table is not None and np.isfinite(table.F).sum() < len(table)
+    for values, objective, limit in ((table.G, table.F, at_least), (table.g, table.f, at_most)):
+        evaluated = np.isfinite(objective)
+        for row in np.flatnonzero(evaluated):
+            assert values[row, 0] == limit(table.x[row], table.y[row])
+        assert np.isnan(values[~evaluated]).all()

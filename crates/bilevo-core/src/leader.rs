@@ -134,7 +134,7 @@ impl Leader {
         Leader {
             space: spec.upper.space.clone(),
             agreement: match config.portfolio.effort {
-                Effort::Quick => Some((1, 0)),
+                Effort::Local | Effort::Quick => Some((1, 0)),
                 Effort::Normal => Some((3, 3)),
                 Effort::Thorough => Some((5, 5)),
                 Effort::Budget => None,

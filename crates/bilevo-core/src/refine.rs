@@ -190,6 +190,7 @@ mod tests {
             generation,
             issued: 0,
             lower_budget_is_spent: false,
+            left: (u64::MAX, u64::MAX),
             batch: &mut batch,
             elite,
             searches: &mut searches,

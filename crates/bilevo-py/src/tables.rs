@@ -48,11 +48,10 @@ pub(crate) fn columns<'py>(py: Python<'py>, spec: &ProblemSpec, rows: &[Evaluati
     let answers = rows.iter().map(|row| row.y.len()).max().unwrap_or(0).max(spec.lower.dim());
     let array = |width: usize, part: &dyn Fn(&Evaluation) -> Option<Vec<f64>>| {
         let mut values = Vec::with_capacity(rows.len() * width);
-        for row in rows {
+        for (index, row) in rows.iter().enumerate() {
             values.extend(part(row).unwrap_or_default());
-            values.resize(values.len().next_multiple_of(width.max(1)), f64::NAN);
+            values.resize((index + 1) * width, f64::NAN);
         }
-        values.resize(rows.len() * width, f64::NAN);
         PyArray1::from_vec(py, values).reshape([rows.len(), width])
     };
     let constraints = |values: &Option<(f64, Vec<f64>)>| values.as_ref().map(|(_, constraints)| constraints.clone());

@@ -70,6 +70,8 @@ pub struct AuditOptions {
     pub violation: f64,
     /// Lower evaluations at most; by the problem's size if absent.
     pub max_lower_evals: Option<u64>,
+    /// Evaluations of both levels at most; no limit of its own if absent.
+    pub max_evals: Option<u64>,
     /// Box-wide searches at most.
     pub starts: usize,
     /// Which of several equally good answers counts; if absent the position of the run, if that has
@@ -89,6 +91,7 @@ impl Default for AuditOptions {
             tolerance: None,
             violation: 1e-6,
             max_lower_evals: None,
+            max_evals: None,
             starts: 12,
             position: None,
             seed: 0,
@@ -257,6 +260,7 @@ pub fn audit(evaluator: &mut dyn Evaluator, solution: &Solution, options: &Audit
     let view = match (&follower.best.clone(), &broken) {
         (Some(best), None) => {
             follower.extend(1);
+            follower.spend_all();
             follower.upper(std::slice::from_ref(&best.u)).ok().and_then(|mut views| views.pop().flatten())
         }
         _ => None,

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// The part of the time that is kept for an audit, if one is wanted.
+/// The part of the time, and of the evaluations, that is kept for an audit, if one is wanted.
 const AUDIT_SHARE: f64 = 0.2;
 
 /// When and where a run is saved.
@@ -352,6 +352,9 @@ impl Run {
         audit: Option<&AuditOptions>,
         observers: &mut [&mut dyn Observer],
     ) -> Result<RunResult, RunError> {
+        let total = self.engine.config().stop.max_evals;
+        let held = total.filter(|_| audit.is_some()).map_or(0, |total| (total as f64 * AUDIT_SHARE) as u64);
+        self.engine.hold_back(held);
         let Some(wanted) = audit else { return self.go_with(slot, evaluator, options, observers) };
         let deadline = self.end_of(options.time_limit);
         let time_limit = options.time_limit.map(|limit| limit.mul_f64(1.0 - AUDIT_SHARE));
@@ -361,7 +364,9 @@ impl Run {
             evaluator.limit(TimeLimits { end: deadline, each: options.eval_timeout });
             let position = wanted.position.or(Position::of(self.engine.config()));
             let (seed, stop) = (self.engine.seed(), Arc::clone(&options.stop));
-            let wanted = AuditOptions { seed, stop, position, deadline, ..wanted.clone() };
+            let left = total.map(|total| total.saturating_sub(result.evaluations.total()));
+            let max_evals = wanted.max_evals.into_iter().chain(left).min();
+            let wanted = AuditOptions { seed, stop, position, deadline, max_evals, ..wanted.clone() };
             let finding = audit::audit(evaluator, &solution, &wanted);
             result.audited(finding, position, &self.engine);
         }

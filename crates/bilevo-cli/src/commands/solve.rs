@@ -84,8 +84,9 @@ pub(crate) struct Args {
     #[arg(long, value_enum, value_name = "WHEN")]
     target: Option<TargetArg>,
     /// How sure to be before the run stops by itself: `quick` restarts less often than `normal`, `thorough`
-    /// more often, and `budget` spends the whole budget (portfolio only)
-    #[arg(long, value_name = "EFFORT", value_parser = ["quick", "normal", "thorough", "budget"])]
+    /// more often, `budget` spends the whole budget, and `local` stops at the first verified answer, which is
+    /// enough from a good --x0 (portfolio only)
+    #[arg(long, value_name = "EFFORT", value_parser = ["local", "quick", "normal", "thorough", "budget"])]
     effort: Option<String>,
     /// Change one setting of the method, as in --set allocator.window=48 (see `bilevo explain`)
     #[arg(long, value_name = "KEY=VALUE", value_parser = settings::parse_assignment)]

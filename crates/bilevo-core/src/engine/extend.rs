@@ -32,6 +32,16 @@ impl Engine {
         self.apply(config)
     }
 
+    /// Keeps evaluations of the total budget for what comes after the search: an audit.
+    pub fn hold_back(&mut self, evals: u64) {
+        self.watch.hold_back(&self.config.stop, evals);
+    }
+
+    /// The run was broken off: what looks better but nobody looked at again is not its answer.
+    pub fn settle(&mut self) {
+        self.elite = self.scheme.rechecked().or(self.elite.take());
+    }
+
     fn apply(&mut self, config: Config) -> Result<(), ConfigError> {
         let sizes = config.check(&self.spec)?;
         self.watch.set_budgets(&config.stop, &sizes.budget);

@@ -62,6 +62,8 @@ pub struct RunView<'a> {
     pub issued: u64,
     /// Whether no further lower evaluation may be asked for.
     pub lower_budget_is_spent: bool,
+    /// Evaluations that are left of the run's total, and of the lower level's own.
+    pub left: (u64, u64),
     /// The points to evaluate next.
     pub batch: &'a mut Batch,
     /// The best solution of the run.

@@ -23,6 +23,8 @@ impl Switch {
 choice! {
     /// When a run has searched enough.
     pub enum Effort {
+        /// One search was verified.
+        Local,
         /// Two restarts ended at the same value.
         Quick,
         /// Three did, one of them wide.
@@ -39,9 +41,9 @@ settings! {
     pub struct PortfolioConfig in portfolio as "portfolio",
         if "scheme.kind = portfolio" |c| c.scheme.kind == SchemeKind::Portfolio;
 
-    /// When the run has searched enough: `quick` after two restarts that end at the same value;
-    /// `normal` after three, one of them wide; `thorough` after five, two of them wide; `budget` only
-    /// when the budget is spent.
+    /// When the run has searched enough: `local` with the first verified answer, for a good start;
+    /// `quick` after two restarts that end at the same value; `normal` after three, one of them wide;
+    /// `thorough` after five, two of them wide; `budget` only when the budget is spent.
     effort: Effort = Effort::Normal, |_| words(Effort::ALL);
     /// Evaluations per variable that a descent may spend, with up to five variables; twice as many per
     /// variable with ten, and so on. Beyond forty variables there are no descents; 0 = none at all.

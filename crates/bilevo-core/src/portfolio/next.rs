@@ -398,6 +398,7 @@ fn doubted(history: &History) -> Option<usize> {
 /// Restarts that agree, and wide ones among them, that end a run.
 fn wanted(effort: Effort) -> Option<(usize, usize)> {
     match effort {
+        Effort::Local => Some((1, 0)),
         Effort::Quick => Some((2, 0)),
         Effort::Normal => Some((3, 1)),
         Effort::Thorough => Some((5, 2)),
@@ -418,7 +419,7 @@ pub(super) fn is_agreed(history: &History, config: &PortfolioConfig) -> bool {
 /// cost, though they do not agree. What a leaning descent found the others never will.
 fn is_exhausted(history: &History, config: &PortfolioConfig) -> bool {
     let times = match config.effort {
-        Effort::Quick | Effort::Normal => 1,
+        Effort::Local | Effort::Quick | Effort::Normal => 1,
         Effort::Thorough => 2,
         Effort::Budget => return false,
     };
@@ -431,7 +432,7 @@ fn is_exhausted(history: &History, config: &PortfolioConfig) -> bool {
 
 /// What is still looked at when restarts agree.
 fn closing(history: &History, config: &PortfolioConfig) -> Next {
-    if config.effort == Effort::Quick {
+    if matches!(config.effort, Effort::Local | Effort::Quick) {
         return Next::End;
     }
     let (Some(at), Some(elite)) = (history.elite_at(), history.elite()) else { return Next::End };

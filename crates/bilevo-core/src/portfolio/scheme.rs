@@ -11,7 +11,7 @@ use super::search::descent::{self, Descent};
 use super::search::population::{self, Population};
 use super::search::sample::Sample;
 use super::search::{End, Ground, Rows, Search, Shape, Wanted};
-use super::verify::{DIFFERENT, Look, Verify};
+use super::verify::{DIFFERENT, Depth, Look, Verify};
 use crate::batch::{Answers, Batch};
 use crate::candidate::Solved;
 use crate::config::{Config, Target};
@@ -19,7 +19,7 @@ use crate::engine::{Known, Outlook, Readings, RunView, Scheme, SchemeFacts, Sche
 use crate::position::PositionKind;
 use crate::problem::{Follower, Level, ProblemSpec};
 use crate::record::{LowerSearches, ModelSummary, Step, StopReason, Verification};
-use crate::rng::{Purpose, Streams};
+use crate::rng::Purpose;
 use serde::{Deserialize, Serialize};
 
 /// Variables of both levels up to which a descent has as many evaluations for each, and up to which there
@@ -33,12 +33,20 @@ const COARSE: f64 = 0.03;
 const MODERATE: f64 = 0.3;
 /// Next-best decisions of a search that the history keeps.
 const SECONDS: usize = 3;
+/// Evaluations of a whole verdict: so many, and so many for each lower variable. The last part of a small
+/// budget is kept for one, but not more than a share of it.
+const VERDICT: (u64, u64) = (40, 50);
+const KEPT: u64 = 4;
+/// Upper evaluations that lower ones leave for their answers.
+const AFTER: u64 = 2;
 /// Size of the first steps of an exact end, and along a border.
 const EXACT: f64 = 0.5;
 const BORDER: f64 = 0.25;
 /// The same from the best pair of a few known ones, and from a pair that somebody gave.
 const KNOWN: f64 = 0.1;
 const GIVEN: f64 = 0.1;
+/// Searches whose claims are the run's answer before they have a verdict.
+const PLAIN: [Kind; 5] = [Kind::Descent, Kind::Known, Kind::NearEnds, Kind::Finish, Kind::Population];
 
 /// What goes on at present.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -57,13 +65,15 @@ enum Present {
     /// The verdict on the claim of an entry.
     Verify(Box<Verify>, usize),
     Ended,
+    /// What is left of the budget is too little for anything.
+    Spent,
 }
 
 impl Present {
     /// The search under way, to look at.
     fn searching(&self) -> Option<&dyn Search> {
         match self {
-            Present::Choice | Present::Second(_) | Present::Recalled(_) | Present::Ended => None,
+            Present::Choice | Present::Second(_) | Present::Recalled(_) | Present::Ended | Present::Spent => None,
             Present::Descent(search, _) => Some(&**search),
             Present::Population(search) => Some(&**search),
             Present::Sample(search) => Some(&**search),
@@ -75,7 +85,7 @@ impl Present {
     /// The search under way.
     fn search(&mut self) -> Option<&mut dyn Search> {
         match self {
-            Present::Choice | Present::Second(_) | Present::Recalled(_) | Present::Ended => None,
+            Present::Choice | Present::Second(_) | Present::Recalled(_) | Present::Ended | Present::Spent => None,
             Present::Descent(search, _) => Some(&mut **search),
             Present::Population(search) => Some(&mut **search),
             Present::Sample(search) => Some(&mut **search),
@@ -149,14 +159,23 @@ impl Portfolio {
     fn prepare(&mut self, run: &RunView<'_>) {
         loop {
             self.wanted.clear(Level::Lower);
+            let (closing, (total, lower)) = (self.is_to_be_verified(run.left.0), run.left);
             let ground =
                 Ground { spec: run.spec, archive: &self.archive, scales: &self.history.scales, streams: run.streams };
             if let Some(search) = self.present.search() {
+                if closing {
+                    search.cut();
+                }
                 search.ask(&ground, &mut self.wanted);
-                if self.wanted.level == Level::Lower && run.lower_budget_is_spent && !self.wanted.is_empty() {
+                let fits =
+                    lower > 0 && (self.wanted.iter().len() as u64 + AFTER <= total || run.issued == 0);
+                if self.wanted.level == Level::Lower && !fits && !self.wanted.is_empty() {
                     search.cut();
                     search.ask(&ground, &mut self.wanted);
                     if self.wanted.level == Level::Lower {
+                        if lower > 0 {
+                            self.present = Present::Spent;
+                        }
                         return self.wanted.clear(Level::Lower);
                     }
                 }
@@ -164,10 +183,10 @@ impl Portfolio {
                     return;
                 }
             }
-            if !matches!(self.present, Present::Choice | Present::Ended) {
+            if !matches!(self.present, Present::Choice | Present::Ended | Present::Spent) {
                 self.conclude(run.spec);
             }
-            if matches!(self.present, Present::Ended) {
+            if matches!(self.present, Present::Ended | Present::Spent) {
                 return;
             }
             if let Some(claim) = self.before.best.take() {
@@ -177,9 +196,42 @@ impl Portfolio {
                 };
                 continue;
             }
-            let next = next(&self.history, &self.config.portfolio);
-            self.begin(next, run.spec, run.streams);
+            let next = match self.unverified(run.left.0) {
+                Some(at) => Next::Verify(at, Depth::Full),
+                None => next(&self.history, &self.config.portfolio),
+            };
+            self.begin(next, run);
         }
+    }
+
+    /// Whether what is left of the total is kept for a verdict.
+    fn is_kept(&self, left: u64) -> bool {
+        let whole = VERDICT.0 + VERDICT.1 * self.shape.lower[0] as u64;
+        self.config.stop.max_evals.is_some_and(|evals| left <= whole.min(evals / KEPT))
+    }
+
+    /// Whether the present search ends here, so that its claim can still be verified.
+    fn is_to_be_verified(&self, left: u64) -> bool {
+        if !self.is_kept(left) {
+            return false;
+        }
+        let claim = match &self.present {
+            Present::Descent(search, _) => search.claim(),
+            Present::Population(search) => search.claim(),
+            _ => None,
+        };
+        claim.is_some_and(|claim| self.is_worth_a_verdict(&claim))
+    }
+
+    fn is_worth_a_verdict(&self, claim: &Claim) -> bool {
+        self.history.elite().is_none() || claim.settled && self.history.promises(claim)
+    }
+
+    /// The latest entry, if the last of the total goes into its verdict.
+    fn unverified(&self, left: u64) -> Option<usize> {
+        let last = self.history.last().filter(|e| PLAIN.contains(&e.kind) && e.verdict.is_none() && e.looks == 0)?;
+        let worth = last.claim.as_ref().is_some_and(|claim| self.is_worth_a_verdict(claim));
+        (worth && self.is_kept(left)).then(|| self.history.entries.len() - 1)
     }
 
     /// Puts the wanted points into the batch.
@@ -222,7 +274,7 @@ impl Portfolio {
                 rivals = of;
                 (kind, search.end(), search.claim().and_then(|claim| with_true_rows(claim, &self.archive)))
             }
-            Present::Choice | Present::Ended => return,
+            Present::Choice | Present::Ended | Present::Spent => return,
         };
         let begins = matches!(
             kind,
@@ -265,7 +317,8 @@ impl Portfolio {
     }
 
     /// Begins what comes next.
-    fn begin(&mut self, next: Next, spec: &ProblemSpec, streams: Streams) {
+    fn begin(&mut self, next: Next, run: &RunView<'_>) {
+        let (spec, streams) = (run.spec, run.streams);
         let number = self.history.entries.len() as u64;
         self.since = self.archive.upper.len();
         self.present = match next {
@@ -316,7 +369,8 @@ impl Portfolio {
                         let known = self.history.answers();
                         let range = self.history.follower_range();
                         let decided = self.config.position.kind != PositionKind::Any;
-                        let look = Look { depth, number: number + entry.looks, range, decided };
+                        let room = usize::try_from(run.left.0).unwrap_or(usize::MAX);
+                        let look = Look { depth, number: number + entry.looks, range, decided, room };
                         Present::Verify(Box::new(Verify::new(self.shape, claim.clone(), known, look)), at)
                     }
                     None => Present::Ended,
@@ -359,7 +413,9 @@ impl Portfolio {
     /// A descent that nothing is known of.
     fn descent(&self, point: Vec<f64>, size: f64, kind: Kind) -> Present {
         let start = descent::Start { point, size, budget: self.budget(), coarse: 0.0, known: None };
-        Present::Descent(Box::new(Descent::new(self.shape, &self.archive, start)), kind)
+        let descent = Descent::new(self.shape, &self.archive, start);
+        let descent = if kind == Kind::Known { descent.informed() } else { descent };
+        Present::Descent(Box::new(descent), kind)
     }
 
     /// A descent of a changed problem.
@@ -399,13 +455,12 @@ impl Portfolio {
     /// The best verified claim, or what a search has found since if that is better.
     fn best(&self) -> Option<Claim> {
         let present = match &self.present {
-            Present::Ended => return self.history.elite().cloned(),
+            Present::Ended | Present::Spent if self.history.elite().is_some() => return self.history.elite().cloned(),
             Present::Descent(search, _) => search.claim(),
             Present::Population(search) => search.claim(),
             _ => None,
         };
-        let plain = [Kind::Descent, Kind::Known, Kind::NearEnds, Kind::Finish, Kind::Population];
-        let searches = |e: &&Entry| plain.contains(&e.kind);
+        let searches = |e: &&Entry| PLAIN.contains(&e.kind);
         let waits = |e: &&Entry| e.verdict.is_none() && e.end != End::Arrived;
         let latest = self.history.last().filter(searches).filter(waits).and_then(|e| e.claim.clone());
         let scales = Scales::new_like(&self.history.scales, &self.archive);
@@ -467,9 +522,12 @@ impl Scheme for Portfolio {
         }
         let best = self.best();
         *run.elite = best.as_ref().map(|claim| claim.as_solved(run.spec));
-        let ended = matches!(self.present, Present::Ended);
-        let agreed = is_agreed(&self.history, &self.config.portfolio);
-        let stop = ended.then_some(if agreed { StopReason::Agreed } else { StopReason::Flat });
+        let stop = match self.present {
+            Present::Ended if is_agreed(&self.history, &self.config.portfolio) => Some(StopReason::Agreed),
+            Present::Ended => Some(StopReason::Flat),
+            Present::Spent => Some(StopReason::Budget),
+            _ => None,
+        };
         Outlook { best: None, all_failed: best.is_none(), stop }
     }
 

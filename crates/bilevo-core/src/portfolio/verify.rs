@@ -43,6 +43,8 @@ const RADIUS: (f64, f64) = (1e-3, 0.03);
 const EXACT: f64 = 1e-7;
 /// Violations weigh this many times the scale of f while answers are compared roughly.
 const PRICE: f64 = 10.0;
+/// Share of what is left of a budget, one in so many, that goes into the probe.
+const PROBED: usize = 2;
 /// Feasible answers that say what f changes by.
 const FEW: usize = 8;
 /// First length of the kernel.
@@ -102,6 +104,8 @@ pub(super) struct Look {
     pub(super) range: Option<f64>,
     /// Whether the problem says which of equally good answers counts.
     pub(super) decided: bool,
+    /// Evaluations that are left for it.
+    pub(super) room: usize,
 }
 
 /// The making of a verdict.
@@ -188,9 +192,13 @@ impl Verify {
         }
         let scan = Scan::new(&self.claim.y, self.merit(ground.scales, &self.claim.lower));
         let mut stream = ground.streams.open(Purpose::Recheck, self.look.number, 0);
-        self.wanted = scan.first(&mut stream);
         let n = self.claim.y.len();
-        self.wanted.extend((0..SAMPLE.0 + SAMPLE.1 * n).map(|i| anywhere(n, i % 2 == 1, &mut stream)));
+        let (values, sample) = (scan.values(), SAMPLE.0 + SAMPLE.1 * n);
+        let (whole, room) = (values * n + sample, self.look.room / PROBED);
+        // A part of each where no more is left.
+        let part = |count: usize| if whole <= room { count } else { (count * room / whole).max(1) };
+        self.wanted = scan.first(part(values), &mut stream);
+        self.wanted.extend((0..part(sample)).map(|i| anywhere(n, i % 2 == 1, &mut stream)));
         self.wanted.append(&mut self.known);
         self.stage = Stage::Scan(scan);
     }
@@ -383,6 +391,11 @@ impl Search for Verify {
             self.open(ground);
         }
         if self.stage == Stage::Judge {
+            // Cut short, the best of what was tried has to do.
+            let merit = |a: &Answer| self.merit(ground.scales, &a.row);
+            let best = self.rough.iter().min_by(|a, b| merit(a).total_cmp(&merit(b))).cloned();
+            self.rough.clear();
+            self.exact.extend(best);
             self.decide(ground.scales);
             self.wanted = self.others(ground.scales).into_iter().map(|a| a.y).collect();
             if self.best.y != self.claim.y {
@@ -420,9 +433,11 @@ impl Search for Verify {
     }
 
     fn cut(&mut self) {
-        self.rough.clear();
         self.wanted.clear();
-        self.stage = Stage::Judge;
+        // Where nothing was tried there is nothing to judge.
+        if self.points.len() > 1 {
+            self.stage = Stage::Judge;
+        }
     }
 }
 

@@ -36,7 +36,9 @@ pub(super) struct Follower<'a> {
     options: &'a AuditOptions,
     spec: ProblemSpec,
     x: Vec<f64>,
+    /// Lower evaluations, and evaluations of both levels.
     budget: u64,
+    total: u64,
     replies: Replies,
     pub(super) counts: Counts,
     pub(super) best: Option<Point>,
@@ -46,12 +48,25 @@ impl<'a> Follower<'a> {
     pub(super) fn new(evaluator: &'a mut dyn Evaluator, options: &'a AuditOptions, x: &[f64], budget: u64) -> Self {
         let spec = evaluator.spec().clone();
         let (replies, counts) = (Replies::default(), Counts::default());
-        Follower { evaluator, options, spec, x: x.to_vec(), budget, replies, counts, best: None }
+        // One is kept for the leader's view of the end.
+        let total = options.max_evals.map_or(u64::MAX, |evals| evals.saturating_sub(1));
+        Follower { evaluator, options, spec, x: x.to_vec(), budget, total, replies, counts, best: None }
     }
 
     /// Allows so many lower evaluations more.
     pub(super) fn extend(&mut self, more: u64) {
         self.budget = self.budget.max(self.counts.lower).saturating_add(more);
+    }
+
+    /// Allows the one evaluation that was kept.
+    pub(super) fn spend_all(&mut self) {
+        self.total = self.total.saturating_add(1);
+    }
+
+    /// Lower evaluations that are left.
+    pub(super) fn left(&self) -> u64 {
+        let Counts { upper, lower, .. } = self.counts;
+        self.budget.saturating_sub(lower).min(self.total.saturating_sub(upper + lower))
     }
 
     /// Number of variables.
@@ -95,7 +110,7 @@ impl<'a> Follower<'a> {
     /// # Errors
     /// The audit has to end.
     pub(super) fn lower(&mut self, points: &[Vec<f64>]) -> Result<Vec<Option<Point>>, Ended> {
-        if self.counts.lower >= self.budget {
+        if self.left() == 0 {
             return Err(Ended::Budget);
         }
         let answers: Vec<Vec<f64>> = points.iter().map(|u| self.unscaled(u)).collect();
@@ -122,6 +137,9 @@ impl<'a> Follower<'a> {
     /// # Errors
     /// The audit has to end.
     pub(super) fn upper(&mut self, points: &[Vec<f64>]) -> Result<Vec<Option<View>>, Ended> {
+        if self.counts.upper + self.counts.lower >= self.total {
+            return Err(Ended::Budget);
+        }
         let answers: Vec<Vec<f64>> = points.iter().map(|u| self.unscaled(u)).collect();
         self.evaluate(Level::Upper, &answers)?;
         let outcomes = self.replies.outcomes().iter();

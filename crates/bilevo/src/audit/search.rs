@@ -41,6 +41,7 @@ pub(super) fn search(
     let n = follower.dim();
     let mut sample = vec![reported.to_vec()];
     sample.extend(latin(n, 20 + 10 * n, &mut streams.open(Purpose::Start, 0, 0)));
+    sample.truncate(usize::try_from(follower.left()).unwrap_or(usize::MAX).max(1));
     let found: Vec<Point> = follower.lower(&sample)?.into_iter().flatten().collect();
     let mut penalty = first_penalty(&found);
     if let Some(point) = found.iter().find(|point| point.u == reported) {

@@ -146,6 +146,9 @@ impl<'a, 'o> Session<'a, 'o> {
         if !matches!(ended, Err(RunError::Internal { .. })) {
             self.save();
         }
+        if matches!(ended, Ok(Status::TimeLimit)) {
+            self.run.engine.settle();
+        }
         let result = RunResult { save_error: self.save_error.take(), ..self.run.result(ended?) };
         notify(self.observers, &Event::Finished { result: &result });
         Ok(result)

@@ -281,6 +281,8 @@ fn effort_says_how_many_must_agree() {
         let config = PortfolioConfig { effort, ..PortfolioConfig::default() };
         next(&History { entries, ..empty() }, &config)
     };
+    assert_eq!(run(Effort::Local, agreed()[..1].to_vec()), Next::End);
+    assert!(matches!(run(Effort::Quick, agreed()[..1].to_vec()), Next::Restart(_)));
     assert_eq!(run(Effort::Quick, agreed()[..2].to_vec()), Next::End);
     assert!(matches!(run(Effort::Thorough, agreed()), Next::Restart(_) | Next::Lean { .. }));
     assert!(matches!(run(Effort::Budget, agreed()), Next::Restart(_) | Next::Lean { .. }));

@@ -29,9 +29,13 @@ impl Scan {
         Scan { tried: from.iter().map(|y| vec![(*y, merit)]).collect(), from: from.to_vec(), rounds: 0 }
     }
 
-    /// Values all over the box, evenly, so that there is no gap wider than the others.
-    pub(super) fn first(&self, stream: &mut Stream) -> Vec<Vec<f64>> {
-        let values = (VALUES.1 / self.from.len()).clamp(1, VALUES.0);
+    /// Values of each variable that are tried first, if there is room.
+    pub(super) fn values(&self) -> usize {
+        (VALUES.1 / self.from.len()).clamp(1, VALUES.0)
+    }
+
+    /// So many values all over the box, evenly, so that there is no gap wider than the others.
+    pub(super) fn first(&self, values: usize, stream: &mut Stream) -> Vec<Vec<f64>> {
         let mut points = Vec::with_capacity(values * self.from.len());
         for i in 0..self.from.len() {
             let first = stream.uniform();
@@ -121,7 +125,7 @@ mod tests {
     /// Scans from `y` and returns the best values of the variables together, and the points spent.
     fn scan(y: &[f64], f: fn(&[f64]) -> f64, seed: u64) -> (Option<Vec<f64>>, usize) {
         let mut scan = Scan::new(y, f(y));
-        let mut points = scan.first(&mut Streams::new(seed).open(Purpose::Recheck, 0, 0));
+        let mut points = scan.first(scan.values(), &mut Streams::new(seed).open(Purpose::Recheck, 0, 0));
         let mut spent = 0;
         while !points.is_empty() {
             spent += points.len();

@@ -39,7 +39,7 @@ fn look_at(f: fn(&[f64]) -> Option<f64>, y: Vec<f64>, look: Look, known: Vec<Vec
     (verify.verdict().cloned().unwrap(), spent)
 }
 
-const FULL: Look = Look { depth: Depth::Full, number: 0, range: None, decided: false };
+const FULL: Look = Look { depth: Depth::Full, number: 0, range: None, decided: false, room: usize::MAX };
 
 fn square(v: f64) -> f64 {
     v * v

@@ -1,0 +1,315 @@
+"""The front of a leader with two goals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._errors import ProblemError
+from ._known import Evaluations
+from ._minimize import minimize
+from ._result import Result
+from ._settings import Seed, read_count, read_seed
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
+Floats = npt.NDArray[np.float64]
+Goal = Callable[[Any, Any], float]
+
+#: A limit on the second goal is kept to within this share of its range on the front.
+_SLACK = 1e-6
+#: Goals that differ by less than this share of their range on the front are the same.
+_SAME = 1e-4
+#: The ends of the front are searched for widely: they get as much of a total budget as so many other points.
+_END = 3
+
+
+@dataclass(frozen=True)
+class Front:
+    """Decisions none of which is better than another in both goals, the best for the first goal first.
+
+    ``F`` has a row (F1, F2) for each point, ``x`` and ``y`` the decisions and the follower's answers, ``results``
+    the runs they come from. ``verified`` says of each point whether the follower's answer was checked and all
+    constraints hold. ``nfev`` counts the evaluations of all runs; both goals at one point count as one.
+    """
+
+    F: Floats
+    x: Floats
+    y: Floats
+    verified: npt.NDArray[np.bool_]
+    nfev: int
+    results: Sequence[Result] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __iter__(self) -> Iterator[Result]:
+        return iter(self.results)
+
+    @property
+    def success(self) -> bool:
+        """Whether every point is verified."""
+        return bool(self.verified.all())
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row for each point: both goals, x, y, verified (needs the extra ``pandas``)."""
+        from ._optional import pandas as load
+
+        first = self.results[0]
+        x = list(first.names_upper) or [f"x{index + 1}" for index in range(self.x.shape[1])]
+        y = list(first.names_lower) or [f"y{index + 1}" for index in range(self.y.shape[1])]
+        frame: pandas.DataFrame = load().DataFrame(np.hstack([self.F, self.x, self.y]), columns=["F1", "F2", *x, *y])
+        frame["verified"] = self.verified
+        return frame
+
+    def plot(self) -> Figure:
+        """The front, the second goal over the first (needs the extra ``plot``)."""
+        from ._plot import plot_front
+
+        return plot_front(self)
+
+
+class _Memory:
+    """Both goals wherever one of them was evaluated, so that one run's points are known to the next."""
+
+    def __init__(self, goals: Sequence[Goal], sign: float, by_solver: bool) -> None:
+        self._goals = goals
+        self._sign = sign
+        # The follower's own solver has one answer to each decision.
+        self._by_solver = by_solver
+        self._values: dict[bytes, tuple[float, float]] = {}
+        self._tables: list[tuple[Evaluations, int]] = []
+
+    def at(self, x: Any, y: Any) -> tuple[float, float]:
+        key = np.asarray(x, dtype=float).tobytes()
+        if not self._by_solver:
+            key += np.asarray(y, dtype=float).tobytes()
+        if key not in self._values:
+            first, second = (self._sign * float(goal(x, y)) for goal in self._goals)
+            self._values[key] = (first, second)
+        return self._values[key]
+
+    def keep(self, result: Result, limits: int) -> None:
+        """Takes the evaluations of a run whose first ``limits`` constraints were limits on a goal."""
+        if result.evaluations is not None:
+            self._tables.append((result.evaluations, limits))
+
+    def known(self, aim: _Aim) -> list[dict[str, Floats]]:
+        """What is known of another run."""
+        return [self._table(table, limits, aim) for table, limits in self._tables]
+
+    def _table(self, table: Evaluations, limits: int, aim: _Aim) -> dict[str, Floats]:
+        both = np.full((len(table), 2), np.nan)
+        for row in np.flatnonzero(np.isfinite(table.F)):
+            both[row] = self.at(table.x[row], table.y[row])
+        G = table.G[:, limits:]
+        if aim.limit is not None:
+            G = np.column_stack([(both[:, 1 - aim.goal] - aim.limit) / aim.scale, G])
+        return {"x": table.x, "y": table.y, "F": both[:, aim.goal], "G": G, "f": table.f, "g": table.g}
+
+
+@dataclass(frozen=True)
+class _Aim:
+    """What a run minimises, and the limit on the other goal."""
+
+    goal: int
+    limit: float | None = None
+    scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class _Point:
+    goals: tuple[float, float]
+    result: Result
+
+    @property
+    def verified(self) -> bool:
+        verification = self.result.verification
+        checked = verification is None or verification.rechecked or self.result.y.size == 0
+        return checked and self.result.maxcv_upper <= 1e-6 and self.result.maxcv_lower <= 1e-6
+
+
+class _Sweep:
+    """The runs of a front."""
+
+    def __init__(self, memory: _Memory, f: Any, boxes: tuple[Any, Any], constraints: Any, options: dict[str, Any]) -> None:
+        self.memory = memory
+        self.f, self.boxes, self.constraints, self.options = f, boxes, constraints, options
+        self.found: list[_Point] = []
+        self.nfev = 0
+        #: Evaluations of all runs, and shares of it that are still to be used.
+        self.total: int | None = None
+        self.shares = 0
+
+    def run(self, aim: _Aim, share: int, **more: Any) -> _Point:
+        goal, limit = aim.goal, aim.limit
+        constraints = self.constraints
+        if limit is not None:
+            constraints = _with_limit(constraints, lambda x, y: (self.memory.at(x, y)[1 - goal] - limit) / aim.scale)
+        result = minimize(
+            lambda x, y: self.memory.at(x, y)[goal],
+            self.f,
+            *self.boxes,
+            upper_constraints=constraints,
+            known=self.memory.known(aim),
+            budget=self._budget(share),
+            **{**self.options, **more},
+        )
+        self.nfev += result.nfev
+        if not np.isfinite(result.x).all():
+            raise ProblemError("a run of the front ended without an answer\nhint: give it a larger budget")
+        self.memory.keep(result, limits=0 if limit is None else 1)
+        point = _Point(self._goals(result), result)
+        self.found.append(point)
+        return point
+
+    def _goals(self, result: Result) -> tuple[float, float]:
+        return self.memory.at(result.x, result.y)
+
+    def _budget(self, share: int) -> dict[str, int] | None:
+        if self.total is None:
+            return None
+        left = max(self.total - self.nfev, 1)
+        part = max(left * share // max(self.shares, share), 1)
+        self.shares -= share
+        return {"total": part}
+
+    def between(self, limit: float, ends: tuple[_Point, _Point]) -> _Point:
+        """The point with the second goal at a limit: from its nearest neighbour, or by a wider search where that
+        does not arrive or a point found before is better."""
+        scale = abs(ends[0].goals[1] - ends[1].goals[1])
+        aim = _Aim(0, limit + _SLACK * scale, scale)
+        tolerance = _SAME * abs(ends[0].goals[0] - ends[1].goals[0])
+        point = self.run(aim, 1, **self.effort("local"))
+        better = [other for other in self.found if other.goals[1] <= aim.limit and other.verified]
+        best = min(better, key=lambda other: other.goals[0], default=point)
+        if not point.verified or best.goals[0] < point.goals[0] - tolerance:
+            self.found.remove(point)
+            point = self.run(aim, 1, **self.effort("quick"))
+        return point
+
+    def effort(self, effort: str) -> dict[str, Any]:
+        """How sure to be, unless the caller says so or the method has no such thing."""
+        settings = self.options.get("settings") or {}
+        said = self.options.get("effort") is not None or "portfolio.effort" in settings
+        return {} if said or self.options.get("method", "auto") not in ("auto", "portfolio") else {"effort": effort}
+
+
+def pareto(
+    goals: Sequence[Goal],
+    f: Any = None,
+    bounds_upper: Any = None,
+    bounds_lower: Any = None,
+    *,
+    points: int = 9,
+    upper_constraints: Any = None,
+    maximize: str | None = None,
+    seed: Seed = None,
+    budget: Mapping[str, int] | None = None,
+    **options: Any,
+) -> Front:
+    """Find the front of a leader with two goals: what one goal costs in terms of the other.
+
+    Each goal is minimised alone, which gives the ends of the front. Between them the first goal is minimised with
+    limits on the second, spread evenly over its range. Each of these runs begins at its neighbour's answer, and all
+    share what was evaluated (``known`` of :func:`bilevo.minimize`). Every point is verified like any other answer.
+
+    Parameters
+    ----------
+    goals:
+        Two functions of (x, y), both minimised, or both maximised with ``maximize="upper"`` or ``"both"``.
+    f, bounds_upper, bounds_lower, upper_constraints, and all other options:
+        As for :func:`bilevo.minimize`, but for ``workers``, ``vectorized``, ``known`` and ``checkpoint``.
+    points:
+        Points of the front, at least two. Fewer are returned where the goals do not conflict.
+    budget:
+        ``{"total": ...}`` limits the evaluations of all runs together, each run kept to within one batch.
+
+    Examples
+    --------
+    >>> import bilevo
+    >>> front = bilevo.pareto(
+    ...     [lambda x, y: (x[0] - 1) ** 2, lambda x, y: y[0] ** 2],   # the follower answers y = x
+    ...     lambda x, y: (y[0] - x[0]) ** 2, [(-3, 3)], [(-3, 3)], points=3, seed=1)
+    >>> front.F.round(2).tolist()
+    [[0.0, 1.0], [0.09, 0.5], [1.0, 0.0]]
+    """
+    goals, points = _check(goals, points, options)
+    flips = maximize in ("upper", "both")
+    sign = -1.0 if flips else 1.0
+    options |= {"maximize": "lower" if maximize in ("lower", "both") else None, "seed": read_seed(seed)}
+    memory = _Memory(goals, sign, by_solver=options.get("follower") is not None)
+    sweep = _Sweep(memory, f, (bounds_upper, bounds_lower), upper_constraints, options)
+    sweep.total, sweep.shares = _total(budget), 2 * _END + points - 2
+    ends = sweep.run(_Aim(0), _END), sweep.run(_Aim(1), _END, **sweep.effort("quick"))
+    limits = np.linspace(ends[0].goals[1], ends[1].goals[1], points)[1:-1]
+    if ends[1].goals[1] < ends[0].goals[1]:
+        for limit in _inwards(list(limits)):
+            sweep.between(float(limit), ends)
+    return _front(sweep, sign)
+
+
+def _inwards(limits: list[float]) -> Iterator[float]:
+    """From both ends to the middle: every limit has a neighbour that was solved before."""
+    while limits:
+        yield limits.pop(0)
+        if limits:
+            yield limits.pop()
+
+
+def _check(goals: Sequence[Goal], points: int, options: Mapping[str, Any]) -> tuple[list[Goal], int]:
+    goals = [goals] if callable(goals) else list(goals)
+    if len(goals) != 2 or not all(callable(goal) for goal in goals):
+        raise ProblemError("pareto needs two goals\nhint: pareto([F1, F2], f, bounds_upper, bounds_lower)")
+    if read_count("points", points) < 2:
+        raise ProblemError(f"points is {points}\nhint: a front has at least two ends")
+    for refused in ("workers", "vectorized", "known", "checkpoint", "best_known", "start", "x0", "y0"):
+        if options.get(refused) is not None and options[refused] is not False:
+            raise ProblemError(f"pareto takes no `{refused}`\nhint: leave it out")
+    return goals, int(points)
+
+
+def _total(budget: Mapping[str, int] | None) -> int | None:
+    if budget is None:
+        return None
+    if not isinstance(budget, Mapping) or set(budget) != {"total"}:
+        raise ProblemError(f"the budget is {budget!r}\nhint: give {{'total': ...}}, the evaluations of all runs together")
+    return read_count("the total budget", budget["total"])
+
+
+def _with_limit(constraints: Any, limit: Goal) -> Any:
+    """The limit, then the constraints of the problem."""
+    if constraints is None:
+        return [limit]
+    if isinstance(constraints, Mapping) and {"G", "H"} & set(constraints):
+        given = constraints.get("G", ())
+        inequalities = [given] if callable(given) else list(given)
+        return {**constraints, "G": [limit, *inequalities]}
+    return [limit, *(constraints if isinstance(constraints, (list, tuple)) else [constraints])]
+
+
+def _front(sweep: _Sweep, sign: float) -> Front:
+    """The points that no other one beats in both goals."""
+
+    found = sweep.found
+
+    def beaten(point: _Point) -> bool:
+        others = (other.goals for other in found if other is not point and (other.verified or not point.verified))
+        return any(a <= point.goals[0] and b <= point.goals[1] and (a, b) != point.goals for a, b in others)
+
+    kept = sorted((point for point in found if not beaten(point)), key=lambda point: point.goals)
+    kept = [point for at, point in enumerate(kept) if at == 0 or point.goals != kept[at - 1].goals]
+    return Front(
+        F=sign * np.array([point.goals for point in kept]),
+        x=np.array([point.result.x for point in kept]),
+        y=np.array([point.result.y for point in kept]),
+        verified=np.array([point.verified for point in kept], dtype=np.bool_),
+        nfev=sweep.nfev,
+        results=tuple(point.result for point in kept),
+    )
