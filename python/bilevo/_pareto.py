@@ -82,13 +82,13 @@ class _Memory:
         self._goals = goals
         self._sign = sign
         # The follower's own solver has one answer to each decision.
-        self._by_solver = by_solver
+        self.by_solver = by_solver
         self._values: dict[bytes, tuple[float, float]] = {}
         self._tables: list[tuple[Evaluations, int]] = []
 
     def at(self, x: Any, y: Any) -> tuple[float, float]:
         key = np.asarray(x, dtype=float).tobytes()
-        if not self._by_solver:
+        if not self.by_solver:
             key += np.asarray(y, dtype=float).tobytes()
         if key not in self._values:
             first, second = (self._sign * float(goal(x, y)) for goal in self._goals)
@@ -181,18 +181,29 @@ class _Sweep:
         return {"total": part}
 
     def between(self, limit: float, ends: tuple[_Point, _Point]) -> _Point:
-        """The point with the second goal at a limit: from its nearest neighbour, or by a wider search where that
+        """The point with the second goal at a limit: from between its neighbours, or by a wider search where that
         does not arrive or a point found before is better."""
         scale = abs(ends[0].goals[1] - ends[1].goals[1])
         aim = _Aim(0, limit + _SLACK * scale, scale)
         tolerance = _SAME * abs(ends[0].goals[0] - ends[1].goals[0])
-        point = self.run(aim, 1, **self.effort("local"))
-        better = [other for other in self.found if other.goals[1] <= aim.limit and other.verified]
-        best = min(better, key=lambda other: other.goals[0], default=point)
-        if not point.verified or best.goals[0] < point.goals[0] - tolerance:
+        point = self.run(aim, 1, **self._start(limit), **self.effort("local"))
+        rivals = [other for other in self.found if other.goals[1] <= limit + _SLACK * scale and other.verified]
+        best = min(rivals, key=lambda other: other.goals[0], default=point)
+        # A total budget has no evaluations left for a second try.
+        if self.total is None and (not point.verified or best.goals[0] < point.goals[0] - tolerance):
             self.found.remove(point)
             point = self.run(aim, 1, **self.effort("quick"))
         return point
+
+    def _start(self, limit: float) -> dict[str, Any]:
+        """Between the answers of the nearest points on either side."""
+        above = min((p for p in self.found if p.goals[1] >= limit), key=lambda p: p.goals[1])
+        below = max((p for p in self.found if p.goals[1] < limit), key=lambda p: p.goals[1])
+        share = (above.goals[1] - limit) / (above.goals[1] - below.goals[1])
+        start = {"x0": above.result.x + share * (below.result.x - above.result.x)}
+        if not self.memory.by_solver:
+            start["y0"] = above.result.y + share * (below.result.y - above.result.y)
+        return start
 
     def effort(self, effort: str) -> dict[str, Any]:
         """How sure to be, unless the caller says so or the method has no such thing."""
@@ -250,17 +261,18 @@ def pareto(
     ends = sweep.run(_Aim(0), _END), sweep.run(_Aim(1), _END, **sweep.effort("quick"))
     limits = np.linspace(ends[0].goals[1], ends[1].goals[1], points)[1:-1]
     if ends[1].goals[1] < ends[0].goals[1]:
-        for limit in _inwards(list(limits)):
-            sweep.between(float(limit), ends)
+        for limit in _halving([float(limit) for limit in limits]):
+            sweep.between(limit, ends)
     return _front(sweep, sign)
 
 
-def _inwards(limits: list[float]) -> Iterator[float]:
-    """From both ends to the middle: every limit has a neighbour that was solved before."""
-    while limits:
-        yield limits.pop(0)
-        if limits:
-            yield limits.pop()
+def _halving(limits: list[float]) -> Iterator[float]:
+    """The middle first, then the middles of both halves, and so on."""
+    if limits:
+        middle = len(limits) // 2
+        yield limits[middle]
+        yield from _halving(limits[:middle])
+        yield from _halving(limits[middle + 1 :])
 
 
 def _check(goals: Sequence[Goal], points: int, options: Mapping[str, Any]) -> tuple[list[Goal], int]:

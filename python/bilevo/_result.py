@@ -310,13 +310,22 @@ class Result:
             lower = "" if self.lower_accuracy is None else f", lower {self.lower_accuracy:.3g}"
             rows.append(("accuracy", f"upper {self.accuracy:.3g}{lower}"))
         failed = f", {self.n_failed} failed" if self.n_failed else ""
+        # Where the follower has its own solver, nothing is searched for below.
+        by_solver = self._raw.get("lower_dim") == 0
+        counts = f"upper {self.nfev_upper}, lower {self.nfev_lower}"
+        if by_solver:
+            counts = f"{self.nfev_lower} calls of the follower's solver, {self.nfev_upper} of F"
         rows += [
-            ("evaluations", f"upper {self.nfev_upper}, lower {self.nfev_lower}{failed}"),
+            ("evaluations", f"{counts}{failed}"),
             ("time", f"{self.seconds:.3g} s, {self.nit} generations"),
         ]
-        if self.n_lower_searches:
+        if by_solver and self.n_skipped:
+            rows.append(("decisions", f"{self.n_lower_searches} asked about, {self.n_skipped} skipped by their rank"))
+        elif self.n_lower_searches and not by_solver:
             rows.append(("lower searches", f"{self.n_lower_searches} run, {self.n_skipped} skipped"))
-        if self.verification is not None:
+        if by_solver:
+            rows.append(("answer", "by the follower's own solver"))
+        elif self.verification is not None:
             rows.append(("answer", self.verification.words))
         if self.audit is not None:
             rows.append(("audit", self.audit.words))

@@ -167,8 +167,7 @@ impl Portfolio {
                     search.cut();
                 }
                 search.ask(&ground, &mut self.wanted);
-                let fits =
-                    lower > 0 && (self.wanted.iter().len() as u64 + AFTER <= total || run.issued == 0);
+                let fits = lower > 0 && (self.wanted.iter().len() as u64 + AFTER <= total || run.issued == 0);
                 if self.wanted.level == Level::Lower && !fits && !self.wanted.is_empty() {
                     search.cut();
                     search.ask(&ground, &mut self.wanted);
@@ -189,7 +188,10 @@ impl Portfolio {
             if matches!(self.present, Present::Ended | Present::Spent) {
                 return;
             }
-            if let Some(claim) = self.before.best.take() {
+            // A given start comes first, with its verdict.
+            let begun = self.history.last().is_none_or(|e| e.verdict.is_some());
+            let sure = is_agreed(&self.history, &self.config.portfolio);
+            if let Some(claim) = self.before.best.take_if(|_| begun && !sure) {
                 self.present = match self.before.is_wide {
                     true => Present::Recalled(claim),
                     false => self.descent(claim.point(), KNOWN, Kind::Known),
@@ -362,20 +364,7 @@ impl Portfolio {
                 }
                 None => Present::Ended,
             },
-            Next::Verify(at, depth) => {
-                let entry = &self.history.entries[at];
-                match entry.verified().or(entry.claim.as_ref()) {
-                    Some(claim) => {
-                        let known = self.history.answers();
-                        let range = self.history.follower_range();
-                        let decided = self.config.position.kind != PositionKind::Any;
-                        let room = usize::try_from(run.left.0).unwrap_or(usize::MAX);
-                        let look = Look { depth, number: number + entry.looks, range, decided, room };
-                        Present::Verify(Box::new(Verify::new(self.shape, claim.clone(), known, look)), at)
-                    }
-                    None => Present::Ended,
-                }
-            }
+            Next::Verify(at, depth) => self.verify(at, depth, run.left.0),
             Next::Restart(Kind::Sample) => {
                 Present::Sample(Box::new(Sample::new(self.shape.dim(), streams.open(Purpose::Position, 0, number))))
             }
@@ -402,6 +391,20 @@ impl Portfolio {
         };
     }
 
+    /// A verdict on the claim of an entry, with so many evaluations left.
+    fn verify(&self, at: usize, depth: Depth, left: u64) -> Present {
+        let entry = &self.history.entries[at];
+        let Some(claim) = entry.verified().or(entry.claim.as_ref()) else { return Present::Ended };
+        let look = Look {
+            depth,
+            number: self.history.entries.len() as u64 + entry.looks,
+            range: self.history.follower_range(),
+            decided: self.config.position.kind != PositionKind::Any,
+            room: usize::try_from(left).unwrap_or(usize::MAX),
+        };
+        Present::Verify(Box::new(Verify::new(self.shape, claim.clone(), self.history.answers(), look)), at)
+    }
+
     /// A descent from a point of the problem.
     fn descend_from(&mut self, spec: &ProblemSpec, start: &[f64], size: f64) {
         let (x, y) = start.split_at(self.shape.upper[0]);
@@ -413,9 +416,7 @@ impl Portfolio {
     /// A descent that nothing is known of.
     fn descent(&self, point: Vec<f64>, size: f64, kind: Kind) -> Present {
         let start = descent::Start { point, size, budget: self.budget(), coarse: 0.0, known: None };
-        let descent = Descent::new(self.shape, &self.archive, start);
-        let descent = if kind == Kind::Known { descent.informed() } else { descent };
-        Present::Descent(Box::new(descent), kind)
+        Present::Descent(Box::new(Descent::new(self.shape, &self.archive, start)), kind)
     }
 
     /// A descent of a changed problem.
