@@ -192,7 +192,8 @@ impl History {
             let mut all = self.of_restart(restart);
             let plain =
                 all.clone().next().is_some_and(|e| matches!(e.kind, Kind::Descent | Kind::Known | Kind::Population));
-            let last = all.rfind(|e| e.verdict.is_some()).filter(|e| e.end == End::Converged && !e.is_corrected());
+            let stands = |e: &Entry| e.kind != Kind::Second && e.verdict.is_some() && !e.is_corrected();
+            let last = all.rfind(|e| e.end == End::Converged && stands(e));
             plain
                 && last
                     .and_then(Entry::verified)

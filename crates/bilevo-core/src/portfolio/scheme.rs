@@ -10,7 +10,7 @@ use super::search::changed::{Change, Changed, Rivals, with_true_rows};
 use super::search::descent::{self, Descent};
 use super::search::population::{self, Population};
 use super::search::sample::Sample;
-use super::search::{End, Ground, Rows, Search, Shape, Wanted};
+use super::search::{End, Goal, Ground, Rows, Search, Shape, Wanted};
 use super::verify::{DIFFERENT, Depth, Look, Verify};
 use crate::batch::{Answers, Batch};
 use crate::candidate::Solved;
@@ -333,12 +333,12 @@ impl Portfolio {
                     point[..self.shape.upper[0]].fill(share);
                     size = NEAR_END.2 * share;
                 }
-                let start = descent::Start { point, size, budget: self.budget(), coarse: 0.0, known: self.known() };
+                let start = descent::Start { point, size, budget: self.budget(), coarse: 0.0, goal: self.goal() };
                 Present::Descent(Box::new(Descent::new(self.shape, &self.archive, start)), kind)
             }
             Next::Finish(claim, size) => {
                 let budget = self.budget() / 2;
-                let start = descent::Start { point: claim.point(), size, budget, coarse: 0.0, known: self.known() };
+                let start = descent::Start { point: claim.point(), size, budget, coarse: 0.0, goal: self.goal() };
                 Present::Descent(Box::new(Descent::new(self.shape, &self.archive, start)), Kind::Finish)
             }
             Next::Restart(Kind::Population) => {
@@ -349,7 +349,7 @@ impl Portfolio {
                     size: self.size,
                     number: self.history.entries.iter().filter(|e| e.kind == Kind::Population).count() as u64,
                     generation: self.population.as_ref().map_or(0, |p| p.generation),
-                    known: self.known(),
+                    goal: self.goal(),
                     rivals: self.history.rivals(),
                 };
                 Present::Population(Box::new(Population::new(&ground, start)))
@@ -358,8 +358,8 @@ impl Portfolio {
                 Some(mut population) => {
                     let restart = self.history.restart();
                     let own = self.history.elite_at().is_some_and(|at| self.history.entries[at].restart == restart);
-                    let known = self.known().filter(|_| !own);
-                    population.resume(self.history.last().and_then(|e| e.verified().or(e.claim.as_ref())), known);
+                    let goal = self.goal().filter(|_| !own);
+                    population.resume(self.history.last().and_then(|e| e.verified().or(e.claim.as_ref())), goal);
                     Present::Population(population)
                 }
                 None => Present::Ended,
@@ -415,14 +415,14 @@ impl Portfolio {
 
     /// A descent that nothing is known of.
     fn descent(&self, point: Vec<f64>, size: f64, kind: Kind) -> Present {
-        let start = descent::Start { point, size, budget: self.budget(), coarse: 0.0, known: None };
+        let start = descent::Start { point, size, budget: self.budget(), coarse: 0.0, goal: None };
         Present::Descent(Box::new(Descent::new(self.shape, &self.archive, start)), kind)
     }
 
     /// A descent of a changed problem.
     fn changed(&self, change: Change, kind: Kind, point: Vec<f64>, (size, coarse): (f64, f64)) -> Present {
         let budget = self.budget_for(point.len()) / if kind == Kind::Border { 2 } else { 1 };
-        let start = descent::Start { budget, point, size, coarse, known: None };
+        let start = descent::Start { budget, point, size, coarse, goal: None };
         let informed = kind == Kind::LeanOn;
         let rivals = match &change {
             Change::Lean(..) | Change::Feasible => Vec::new(),
@@ -443,14 +443,20 @@ impl Portfolio {
 
     /// The elite, if a restart may end near it: not where the run is to end at a target or by its budget, since
     /// nothing would become more exact.
-    fn known(&self) -> Option<(Claim, f64, f64)> {
+    fn goal(&self) -> Option<Goal> {
         let aims = self.config.stop.target != Target::Off && !self.spec.best_known.is_empty();
         if aims || self.config.portfolio.effort == Effort::Budget {
             return None;
         }
         let elite = self.history.elite().filter(|elite| self.history.scales.is_feasible(elite))?;
         let sure = self.history.agreement().0 >= 1;
-        sure.then(|| (elite.clone(), ARRIVED.0, ARRIVED.1 * self.history.scales.leader()))
+        let scales = &self.history.scales;
+        sure.then(|| Goal {
+            claim: elite.clone(),
+            near: ARRIVED.0,
+            above: ARRIVED.1 * scales.leader(),
+            below: scales.tolerance(elite.value()),
+        })
     }
 
     /// The best verified claim, or what a search has found since if that is better.

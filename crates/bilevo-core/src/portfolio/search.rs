@@ -10,11 +10,33 @@ pub(super) mod population;
 mod response;
 pub(super) mod sample;
 
-use super::archive::Archive;
+use super::archive::{Archive, distance};
 use super::claim::{Claim, Scales};
 use crate::problem::{Level, ProblemSpec};
 use crate::rng::Streams;
 use serde::{Deserialize, Serialize};
+
+/// A claim near which a restart may end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Goal {
+    pub(super) claim: Claim,
+    /// How near, in every variable.
+    pub(super) near: f64,
+    /// How much worse its F may be, and how much better: what is better by more is not at the same optimum.
+    pub(super) above: f64,
+    pub(super) below: f64,
+}
+
+impl Goal {
+    /// Whether a decision with its answer is there.
+    fn is_reached(&self, x: &[f64], y: &[f64], value: f64) -> bool {
+        let excess = value - self.claim.value();
+        excess <= self.above
+            && excess >= -self.below
+            && distance(x, &self.claim.x) <= self.near
+            && distance(y, &self.claim.y) <= self.near
+    }
+}
 
 /// What a search sees of the run.
 pub(super) struct Ground<'a> {

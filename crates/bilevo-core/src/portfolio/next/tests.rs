@@ -256,6 +256,9 @@ fn restarts_that_end_elsewhere_ask_for_more_agreement() {
     assert!(is_agreed(&History { entries: once.clone(), ..empty() }, &PortfolioConfig::default()));
     let twice = [once, vec![elsewhere(5)]].concat();
     assert!(!is_agreed(&History { entries: twice.clone(), ..empty() }, &PortfolioConfig::default()));
+    // Looking at next-best decisions afterwards changes nothing of that.
+    let seconds = [twice.clone(), vec![corrected(5, Kind::Second, 0.1, 0.9)]].concat();
+    assert!(!is_agreed(&History { entries: seconds, ..empty() }, &PortfolioConfig::default()));
     let again = [twice, vec![verified(6, Kind::Descent, 0.2)]].concat();
     assert!(is_agreed(&History { entries: again, ..empty() }, &PortfolioConfig::default()));
 }
@@ -273,6 +276,13 @@ fn a_leaning_descent_that_loses_its_way_goes_to_its_exact_end_from_the_step_befo
         after([&agreed()[..], &[lean(Kind::LeanAway, 0.01), rungs[2].clone()]].concat()),
         Next::Exact(..)
     ));
+}
+
+#[test]
+fn an_exact_end_without_a_tie_gets_no_verdict() {
+    let exact = |end: End| [&agreed()[..], &[ended(4, Kind::Exact, end, 0.1)]].concat();
+    assert_eq!(after(exact(End::Converged)), Next::Verify(3, Depth::Full));
+    assert!(!matches!(after(exact(End::Lost)), Next::Verify(3, _)));
 }
 
 #[test]

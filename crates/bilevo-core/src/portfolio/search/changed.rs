@@ -30,6 +30,8 @@ use serde::{Deserialize, Serialize};
 
 /// Price of violation in a leaning follower, in units of F's scale.
 const PRICE: f64 = 10.0;
+/// What the follower may lose where an exact end begins, in units of f's scale. More than that is no tie.
+const TIED: f64 = 1.0;
 /// Evaluations at both levels that a leaning descent begins with, at most.
 const KNOWN: usize = 300;
 
@@ -161,6 +163,13 @@ impl Change {
         row
     }
 
+    /// Whether the answer that the leader hopes for costs the follower so much that it cannot be tied.
+    fn is_no_tie(&self, shape: Shape, row: &[f64]) -> bool {
+        let Change::Exact(rivals) = self else { return false };
+        let gaps = row.iter().skip(1 + shape.upper[1]).take(1 + rivals.answers.len());
+        gaps.fold(0.0, |a: f64, b| a.max(*b)) > TIED * rivals.scales.follower()
+    }
+
     /// Values of the changed problem; none if an evaluation failed.
     fn row(&self, shape: Shape, run: &Archive, level: Level, point: &[f64]) -> Option<Vec<f64>> {
         let true_points = self.points(shape, level, point);
@@ -207,7 +216,11 @@ impl Search for Changed {
             for (point, row) in self.descent.wanted().iter().zip(&rows) {
                 self.archive.push(level, point, row);
             }
+            let first = level == Level::Upper && self.archive.upper.len() == 1;
             self.descent.take(&self.archive, &rows);
+            if first && self.change.is_no_tie(self.shape, &rows[0]) {
+                self.descent.finish(End::Lost);
+            }
         }
     }
 
@@ -295,6 +308,18 @@ mod tests {
         assert_eq!(row, [0.75, 0.25, -0.125, 0.125, 0.125 - (0.5 + price), -0.25]);
         assert!(price > 0.0);
         assert_eq!(change.row(shape, &archive, Level::Lower, &[0.5, 0.25, 0.5]), Some(vec![0.25, 0.0]));
+    }
+
+    #[test]
+    fn an_answer_that_costs_the_follower_a_lot_is_no_tie() {
+        let (shape, _, scales) = run(&[[0.5, 0.25], [0.5, 0.5], [0.5, 1.0], [0.5, 0.0]]);
+        let scale = scales.follower();
+        let change = Change::Exact(Rivals { answers: vec![vec![0.0]], scales: scales.clone() });
+        // F, G, then what the follower loses against its answer and against a rival, g.
+        let lost = |own: f64, rival: f64| change.is_no_tie(shape, &[0.0, 9.0, own * scale, rival * scale, 9.0]);
+        assert!(lost(1.1, 0.0) && lost(0.0, 1.1) && !lost(0.9, 0.9));
+        let border = Change::Border(Rivals { answers: vec![vec![0.0]], scales });
+        assert!(!border.is_no_tie(shape, &[0.0, 9.0, 9.0 * scale]));
     }
 
     #[test]

@@ -16,8 +16,8 @@
 //!    of the follower, its decision would look better than it is.
 
 use super::leader::{Answer, Leader, Proposal, RADIUS};
-use super::{End, Ground, Rows, Search, Shape, Wanted};
-use crate::portfolio::archive::{Archive, Learner, distance};
+use super::{End, Goal, Ground, Rows, Search, Shape, Wanted};
+use crate::portfolio::archive::{Archive, Learner};
 use crate::portfolio::claim::Claim;
 use crate::portfolio::follower::{Effort, Follower, Knowledge, apart};
 use crate::portfolio::merit::Merit;
@@ -64,8 +64,8 @@ pub(in crate::portfolio) struct Start {
     pub(in crate::portfolio) budget: u64,
     /// Steps below this end it; 0 for as small as is of use. A coarse one is not made exact at its end.
     pub(in crate::portfolio) coarse: f64,
-    /// A claim near which it may end, if it gets as close to it as this in every variable and in F.
-    pub(in crate::portfolio) known: Option<(Claim, f64, f64)>,
+    /// Where it may end early.
+    pub(in crate::portfolio) goal: Option<Goal>,
 }
 
 /// The descent: plain data, so it can be saved between any two batches.
@@ -132,7 +132,8 @@ impl Descent {
         self.astray >= LOST && self.spent < self.start.budget / 4
     }
 
-    fn finish(&mut self, end: End) {
+    /// Ends it.
+    pub(in crate::portfolio) fn finish(&mut self, end: End) {
         self.phase = Phase::Ended(end);
         self.wanted.points.clear();
     }
@@ -166,13 +167,11 @@ impl Descent {
 
     /// Whether it is close to the claim that it was told to look out for.
     fn has_arrived(&self) -> bool {
-        let Some((known, near, tolerance)) = &self.start.known else { return false };
-        let Some(answer) = self.leader.answers.get(self.leader.base) else { return false };
-        let close = (self.leader.row().first()).is_some_and(|value| (value - known.value()).abs() <= *tolerance);
-        close
-            && answer.settled
-            && distance(self.leader.x(), &known.x) <= *near
-            && distance(&answer.y, &known.y) <= *near
+        let Some((goal, answer)) = self.start.goal.as_ref().zip(self.leader.answers.get(self.leader.base)) else {
+            return false;
+        };
+        let at = |value: &f64| goal.is_reached(self.leader.x(), &answer.y, *value);
+        answer.settled && self.leader.row().first().is_some_and(at)
     }
 
     /// Goes on with the follower's search, or with what comes after it.
@@ -329,7 +328,7 @@ mod tests {
     #[test]
     fn it_is_lost_if_answers_close_by_are_not_found_early_on() {
         let shape = Shape { upper: [1, 0, 0], lower: [1, 0, 0] };
-        let start = Start { point: vec![0.5; 2], size: 1.0, budget: 400, coarse: 0.0, known: None };
+        let start = Start { point: vec![0.5; 2], size: 1.0, budget: 400, coarse: 0.0, goal: None };
         let mut descent = Descent::new(shape, &shape.archive(), start);
         (descent.astray, descent.spent) = (LOST - 1, 50);
         assert!(!descent.is_lost());

@@ -16,7 +16,7 @@ mod others;
 
 pub(in crate::portfolio) use others::Rival;
 
-use super::{End, Ground, Rows, Search, Shape, Wanted};
+use super::{End, Goal, Ground, Rows, Search, Shape, Wanted};
 use crate::allocate::{AllocatorSetup, AllocatorState};
 use crate::cma::{Cma, CmaParams, Scratch};
 use crate::config::Config;
@@ -67,8 +67,8 @@ pub(in crate::portfolio) struct Start<'a> {
     /// Number among the populations, from 0, and generations of those before it.
     pub(in crate::portfolio) number: u64,
     pub(in crate::portfolio) generation: u64,
-    /// A claim near which it may end: how near, and how close in F.
-    pub(in crate::portfolio) known: Option<(Claim, f64, f64)>,
+    /// Where it may end early.
+    pub(in crate::portfolio) goal: Option<Goal>,
     /// Answers that a verdict found beside others.
     pub(in crate::portfolio) rivals: Vec<Rival>,
 }
@@ -101,7 +101,7 @@ pub(in crate::portfolio) struct Population {
     flat: usize,
     /// Size at which it ends.
     narrow: f64,
-    known: Option<(Claim, f64, f64)>,
+    goal: Option<Goal>,
     rivals: Vec<Rival>,
     end: Option<End>,
     pub(in crate::portfolio) searches: LowerSearches,
@@ -112,7 +112,7 @@ pub(in crate::portfolio) struct Population {
 impl Population {
     /// A population that starts anywhere in the box.
     pub(in crate::portfolio) fn new(ground: &Ground<'_>, start: Start<'_>) -> Self {
-        let Start { shape, config, size, number, generation, known, rivals } = start;
+        let Start { shape, config, size, number, generation, goal, rivals } = start;
         let mut stream = ground.streams.open(Purpose::Start, generation, 1 + number);
         let mean = (0..shape.dim()).map(|_| stream.uniform()).collect();
         let setup = AllocatorSetup { spec: ground.spec, config, streams: ground.streams };
@@ -140,7 +140,7 @@ impl Population {
             patience: config.portfolio.patience,
             flat: 0,
             narrow: NARROW,
-            known,
+            goal,
             rivals,
             end: None,
             searches: LowerSearches::default(),
@@ -149,10 +149,10 @@ impl Population {
     }
 
     /// Goes on until it is narrower still, from what a descent made of its claim if that is better.
-    pub(in crate::portfolio) fn resume(&mut self, claim: Option<&Claim>, known: Option<(Claim, f64, f64)>) {
+    pub(in crate::portfolio) fn resume(&mut self, claim: Option<&Claim>, goal: Option<Goal>) {
         self.narrow *= NARROW;
         // One that arrived there goes on to its own end.
-        self.known = known.filter(|_| self.end != Some(End::Arrived));
+        self.goal = goal.filter(|_| self.end != Some(End::Arrived));
         self.end = None;
         let better = |c: &&Claim| self.incumbent.as_ref().is_none_or(|incumbent| c.value() < incumbent.value());
         if let Some(claim) = claim.filter(|c| c.settled).filter(better) {

@@ -131,7 +131,7 @@ mod descent {
     use super::*;
 
     fn start(budget: u64) -> Start {
-        Start { point: vec![0.1, 0.1], size: 1.0, budget, coarse: 0.0, known: None }
+        Start { point: vec![0.1, 0.1], size: 1.0, budget, coarse: 0.0, goal: None }
     }
 
     fn descend(bench: &mut Bench, start: Start) -> (Option<End>, Claim) {
@@ -162,7 +162,11 @@ mod descent {
         let full = bench.trace.len();
         let with = |claim: Claim| {
             let mut bench = Bench::new(bowl, follows);
-            let end = descend(&mut bench, Start { known: Some((claim, 0.01, 1e-3)), ..start(400) }).0;
+            let end = descend(
+                &mut bench,
+                Start { goal: Some(Goal { claim, near: 0.01, above: 1e-3, below: 1e-5 }), ..start(400) },
+            )
+            .0;
             (end, bench.trace.len())
         };
         let (end, spent) = with(optimum.clone());
@@ -171,6 +175,17 @@ mod descent {
         assert_eq!(with(elsewhere), (Some(End::Converged), full));
         let better = Claim { upper: vec![0.04], ..optimum };
         assert_eq!(with(better), (Some(End::Converged), full));
+    }
+
+    #[test]
+    fn a_goal_that_is_bettered_is_not_reached() {
+        let optimum = descend(&mut Bench::new(bowl, follows), start(400)).1;
+        let goal = Goal { near: 0.01, above: 1e-3, below: 1e-5, claim: optimum.clone() };
+        let reached = |more: f64| goal.is_reached(&optimum.x, &optimum.y, optimum.value() + more);
+        assert_eq!([9e-4, 2e-3, -9e-6, -2e-5].map(reached), [true, false, true, false]);
+        let aside = [optimum.x[0] + 0.02];
+        assert!(!goal.is_reached(&aside, &optimum.y, optimum.value()));
+        assert!(!goal.is_reached(&optimum.x, &aside, optimum.value()));
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use super::{Population, Stage};
 use crate::candidate::Solved;
 use crate::portfolio::claim::Claim;
-use crate::portfolio::search::{End, Ground, Rows};
+use crate::portfolio::next::NARROW;
+use crate::portfolio::search::{End, Goal, Ground, Rows};
 use crate::problem::Outcome;
 
 /// Longest axis below which the distribution has collapsed.
@@ -56,14 +57,13 @@ impl Population {
         let old = self.judged.len().saturating_sub(MEMORY * self.params.population);
         self.judged.drain(..old);
         self.stage = Stage::Open;
-        let arrived = |(known, near, tolerance): &(Claim, f64, f64)| {
-            self.incumbent.as_ref().is_some_and(|c| {
-                c.settled && c.distance(known) <= *near && (c.value() - known.value()).abs() <= *tolerance
-            })
-        };
-        self.end = if self.known.as_ref().is_some_and(arrived) {
+        let arrived =
+            |goal: &Goal| self.incumbent.as_ref().is_some_and(|c| c.settled && goal.is_reached(&c.x, &c.y, c.value()));
+        // Where nothing feasible was found it is narrowed further, but not for ever.
+        let narrow = if feasible { self.narrow } else { NARROW * self.narrow };
+        self.end = if self.goal.as_ref().is_some_and(arrived) {
             Some(End::Arrived)
-        } else if self.narrowed() < self.narrow && feasible {
+        } else if self.narrowed() < narrow {
             Some(End::Converged)
         } else if self.clock.0 - self.clock.1 > self.patience || self.flat >= FLAT.1 || self.cma.reach() < COLLAPSED {
             Some(End::Spent)

@@ -10,7 +10,7 @@ fn config() -> Config {
 
 fn population(bench: &Bench, config: &Config, rivals: Vec<Rival>) -> Population {
     let shape = bench.shape();
-    let start = Start { shape, config, size: 6, number: 1, generation: 0, known: None, rivals };
+    let start = Start { shape, config, size: 6, number: 1, generation: 0, goal: None, rivals };
     Population::new(&bench.ground(), start)
 }
 
@@ -122,6 +122,16 @@ fn violation_grows_dearer_while_the_incumbent_is_infeasible() {
 }
 
 #[test]
+fn where_nothing_is_feasible_it_is_narrowed_ten_times_further() {
+    let never: Function = |p| vec![(p[0] - 0.4) * (p[0] - 0.4), 1.0];
+    let (mut bench, config) = (Bench::new(never, follows), config());
+    let mut search = population(&bench, &config, Vec::new());
+    search.patience = u64::MAX;
+    assert_eq!(bench.run(&mut search), Some(End::Converged));
+    assert!(search.narrowed() < NARROW * NARROW);
+}
+
+#[test]
 fn it_may_end_near_a_known_claim() {
     let mut bench = Bench::new(bowl, follows);
     let config = config();
@@ -136,7 +146,7 @@ fn it_may_end_near_a_known_claim() {
         size: 6,
         number: 1,
         generation: 0,
-        known: Some((known, 0.1, 0.1)),
+        goal: Some(Goal { claim: known, near: 0.1, above: 0.1, below: 0.1 }),
         rivals: Vec::new(),
     };
     let mut search = Population::new(&bench.ground(), start);
