@@ -72,6 +72,8 @@ pub(super) enum Next {
     Exact(Claim, Vec<Vec<f64>>),
     /// The best decision to which the follower gives the hoped for answer rather than its rivals.
     Border(Claim, Vec<Vec<f64>>),
+    /// The same where the last of the rivals goes with the decision.
+    Tracked(Claim, Vec<Vec<f64>>),
     /// A descent from a claim that keeps to the follower's constraints, too.
     Feasible(Claim),
     /// Another look at a decision that a search came across.
@@ -244,10 +246,10 @@ fn another_round(history: &History, config: &PortfolioConfig, restart: &[&Entry]
         return None;
     }
     let rivals = with_rival(last.rivals.clone(), &verdict.claim.y);
-    Some(if last.kind == Kind::Exact {
-        Next::Exact(hoped.clone(), rivals)
-    } else {
-        Next::Border(hoped.clone(), rivals)
+    Some(match last.kind {
+        Kind::Exact => Next::Exact(hoped.clone(), rivals),
+        _ if converges => Next::Tracked(hoped.clone(), rivals),
+        _ => Next::Border(hoped.clone(), rivals),
     })
 }
 

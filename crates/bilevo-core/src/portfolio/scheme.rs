@@ -385,6 +385,11 @@ impl Portfolio {
                 let change = Change::Border(Rivals { answers, scales: self.history.scales.clone() });
                 self.changed(change, Kind::Border, claim.point(), (BORDER, 0.0))
             }
+            Next::Tracked(claim, answers) => {
+                let rival = answers.last().cloned().unwrap_or_default();
+                let change = Change::Tracked(Rivals { answers, scales: self.history.scales.clone() });
+                self.changed(change, Kind::Border, [claim.point(), rival].concat(), (BORDER, 0.0))
+            }
             Next::Feasible(claim) => self.changed(Change::Feasible, Kind::Feasible, claim.point(), (BORDER, 0.0)),
             Next::Second(claim) => Present::Second(claim),
             Next::Restart(_) | Next::End => Present::Ended,
@@ -426,7 +431,7 @@ impl Portfolio {
         let informed = kind == Kind::LeanOn;
         let rivals = match &change {
             Change::Lean(..) | Change::Feasible => Vec::new(),
-            Change::Exact(rivals) | Change::Border(rivals) => rivals.answers.clone(),
+            Change::Exact(rivals) | Change::Border(rivals) | Change::Tracked(rivals) => rivals.answers.clone(),
         };
         Present::Changed(Box::new(Changed::new(self.shape, &self.archive, change, start, informed)), kind, rivals)
     }

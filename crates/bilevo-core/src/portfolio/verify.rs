@@ -199,7 +199,7 @@ impl Verify {
         let part = |count: usize| if whole <= room { count } else { (count * room / whole).max(1) };
         self.wanted = scan.first(part(values), &mut stream);
         self.wanted.extend((0..part(sample)).map(|i| anywhere(n, i % 2 == 1, &mut stream)));
-        self.wanted.append(&mut self.known);
+        self.wanted.extend(self.known.iter().cloned());
         self.stage = Stage::Scan(scan);
     }
 
@@ -257,7 +257,25 @@ impl Verify {
             }
         }
         self.rough.reverse();
+        self.rough.extend(self.moved(ground.scales, &places));
         self.rough.push(self.best.clone());
+    }
+
+    /// What the follower would prefer here if it met the constraints: it may do so close by. A known answer that
+    /// breaks them least, since constraints move with x; otherwise what it would like best.
+    fn moved(&self, scales: &Scales, places: &[Vec<f64>]) -> Option<Answer> {
+        let preferred = |y: &[f64], row: &[f64]| {
+            places.iter().all(|place| distance(place, y) > DIFFERENT)
+                && !scales.answer_is_feasible(row)
+                && self.best.row.first().is_none_or(|best| row[0] < *best)
+        };
+        let probed = (0..self.points.len()).filter_map(|i| Some((self.points.point(i), self.points.row(i)?)));
+        let all: Vec<(&[f64], &[f64])> = probed.filter(|(y, row)| preferred(y, row)).collect();
+        let violation = |row: &[f64]| scales.lower_violation(row);
+        let known = all.iter().filter(|(y, _)| self.known.iter().any(|k| k == y));
+        let least = known.min_by(|a, b| violation(a.1).total_cmp(&violation(b.1)));
+        let best = least.or_else(|| all.iter().min_by(|a, b| a.1[0].total_cmp(&b.1[0])));
+        best.map(|(y, row)| Answer { y: y.to_vec(), row: row.to_vec() })
     }
 
     /// Makes the next answer exact, or goes on to the judgement.

@@ -10,7 +10,8 @@
 //! - *Border*: min F(x, y) subject to f(x, y) <= f(x, r) for every rival r, where y is a local minimum of
 //!   the follower: what the leader can have with an answer that the follower gives to some decisions only
 //!   lies at the border to the others.
-//!
+//! - *Tracked*: the same with a rival that follows: the last one is a second local minimum of the follower, found
+//!   at every x beside the first. Rivals on constraints that move with x need that.
 //! - *Feasible*: the leader's constraints and the follower's. Where no answer is feasible, the follower's
 //!   violation is the leader's doing.
 //!
@@ -42,6 +43,7 @@ pub(in crate::portfolio) enum Change {
     Lean(f64, Scales),
     Exact(Rivals),
     Border(Rivals),
+    Tracked(Rivals),
     Feasible,
 }
 
@@ -114,6 +116,12 @@ impl Changed {
     }
 }
 
+/// The values of two followers side by side: the sum of f, then the inequalities and the equalities of both.
+fn both(a: &[f64], b: &[f64], inequalities: usize) -> Vec<f64> {
+    let ((ai, ae), (bi, be)) = (a[1..].split_at(inequalities), b[1..].split_at(inequalities));
+    [&[a[0] + b[0]][..], ai, bi, ae, be].concat()
+}
+
 /// The values at a point that was evaluated; empty if that failed.
 fn row_at<'a>(run: &'a Archive, level: Level, point: &[f64]) -> Option<&'a [f64]> {
     let points = run.level(level);
@@ -129,6 +137,9 @@ impl Change {
             Change::Feasible => Shape { upper: [m, gi + li, ge + le], lower },
             Change::Exact(rivals) => Shape { upper: [m + n, gi + 1 + rivals.answers.len() + li, ge + le], lower },
             Change::Border(rivals) => Shape { upper: [m, gi + rivals.answers.len(), ge], lower },
+            Change::Tracked(rivals) => {
+                Shape { upper: [m, gi + rivals.answers.len(), ge], lower: lower.map(|count| 2 * count) }
+            }
         }
     }
 
@@ -140,6 +151,7 @@ impl Change {
         let mut points = match (self, level) {
             (Change::Exact(_), Level::Lower) => return vec![with(&point[m + n..])],
             (Change::Border(_) | Change::Feasible, Level::Lower) => return vec![(Level::Lower, first)],
+            (Change::Tracked(_), Level::Lower) => return vec![(Level::Lower, first), with(&point[m + n..])],
             _ => vec![(Level::Upper, first.clone()), (Level::Lower, first)],
         };
         match self {
@@ -149,6 +161,10 @@ impl Change {
                 points.extend(rivals.answers.iter().map(|y| with(y)));
             }
             Change::Border(rivals) => points.extend(rivals.answers.iter().map(|y| with(y))),
+            Change::Tracked(rivals) => {
+                points.extend(rivals.answers.iter().rev().skip(1).map(|y| with(y)));
+                points.push(with(&point[m + n..]));
+            }
         }
         points
     }
@@ -179,6 +195,7 @@ impl Change {
         if level == Level::Lower {
             return match self {
                 Change::Lean(..) => Some(self.leaned(&sound(rows.next())?, &first)),
+                Change::Tracked(_) => Some(both(&first, &sound(rows.next())?, shape.lower[1])),
                 _ => Some(first),
             };
         }
@@ -199,7 +216,7 @@ impl Change {
                 let (above, below) = (&first[1..], &below[1..]);
                 Some([&first[..1], &above[..gi], &gaps, &below[..li], &above[gi..], &below[li..]].concat())
             }
-            Change::Border(rivals) => {
+            Change::Border(rivals) | Change::Tracked(rivals) => {
                 let gaps: Vec<f64> = rows.map(|row| gap(rivals, row)).collect();
                 Some([&first[..=gi], &gaps, &first[1 + gi..]].concat())
             }
@@ -340,5 +357,18 @@ mod tests {
         // Three true evaluations are wanted for one above, one for one below.
         assert_eq!(change.points(shape, Level::Upper, &[0.5, 0.25]).len(), 3);
         assert_eq!(change.points(shape, Level::Lower, &[0.5, 0.25]), [(Level::Lower, vec![0.5, 0.25])]);
+    }
+
+    #[test]
+    fn a_tracked_rival_is_a_second_answer() {
+        let (shape, archive, scales) = run(&[[0.5, 0.25], [0.5, 0.5], [0.5, 1.0]]);
+        let change = Change::Tracked(Rivals { answers: vec![vec![1.0], vec![0.5]], scales });
+        assert_eq!(change.shape(shape), Shape { upper: [1, 3, 0], lower: [2, 2, 0] });
+        // The point is (x, y, z): the sum of f, and g of both.
+        assert_eq!(change.row(shape, &archive, Level::Lower, &[0.5, 0.25, 0.5]), Some(vec![0.375, -0.25, 0.0]));
+        // F, G, f less that of the rival that stays (at a price, as it breaks g), f less that of the one that goes along.
+        let row = change.row(shape, &archive, Level::Upper, &[0.5, 0.25, 0.5]).unwrap();
+        assert_eq!((row[0], row[1], row[3], row.len()), (0.75, 0.25, -0.125, 4));
+        assert!(row[2] < 0.125 - 0.5, "{row:?}");
     }
 }

@@ -6,19 +6,31 @@ use crate::rng::Streams;
 
 /// One upper variable; F is the first variable of the answer, and so is f where others looked.
 fn look_at(f: fn(&[f64]) -> Option<f64>, y: Vec<f64>, look: Look, known: Vec<Vec<f64>>) -> (Verdict, usize) {
+    let row = |y: &[f64]| f(y).map_or_else(Vec::new, |f| vec![f]);
+    constrained(0, &row, y, look, known)
+}
+
+/// The same with inequalities after f.
+fn constrained(
+    inequalities: usize,
+    row: &dyn Fn(&[f64]) -> Vec<f64>,
+    y: Vec<f64>,
+    look: Look,
+    known: Vec<Vec<f64>>,
+) -> (Verdict, usize) {
     let n = y.len();
-    let spec = ProblemSpec::new("scripted", LevelSpec::boxed(vec![(0.0, 1.0)]), LevelSpec::boxed(vec![(0.0, 1.0); n]));
+    let lower = LevelSpec { inequalities, ..LevelSpec::boxed(vec![(0.0, 1.0); n]) };
+    let spec = ProblemSpec::new("scripted", LevelSpec::boxed(vec![(0.0, 1.0)]), lower);
     let shape = Shape::of(&spec);
     let mut archive = shape.archive();
-    let row = |f: Option<f64>| f.map_or_else(Vec::new, |f| vec![f]);
     for i in 0..9 {
         let y = vec![f64::from(i) / 8.0; n];
         let point = [vec![0.5], y.clone()].concat();
         archive.push(Level::Upper, &point, &[y[0]]);
-        archive.push(Level::Lower, &point, &[y[0]]);
+        archive.push(Level::Lower, &point, &vec![y[0]; 1 + inequalities]);
     }
     let scales = Scales::new(&spec, &archive);
-    let claim = Claim { x: vec![0.5], upper: vec![y[0]], lower: row(f(&y)), y, settled: true };
+    let claim = Claim { x: vec![0.5], upper: vec![y[0]], lower: row(&y), y, settled: true };
     let mut verify = Verify::new(shape, claim, known, look);
     let mut wanted = Wanted::new(1 + n);
     let mut spent = 0;
@@ -31,7 +43,7 @@ fn look_at(f: fn(&[f64]) -> Option<f64>, y: Vec<f64>, look: Look, known: Vec<Vec
         spent += wanted.iter().len();
         let value = |point: &[f64]| match wanted.level {
             Level::Upper => vec![point[1]],
-            Level::Lower => row(f(&point[1..])),
+            Level::Lower => row(&point[1..]),
         };
         let rows: Rows = wanted.iter().map(value).collect();
         verify.tell(&ground, &wanted, &rows);
@@ -117,4 +129,24 @@ fn failures_are_no_answers() {
     let half = |y: &[f64]| (y[0] < 0.5).then(|| square(y[0] - 0.3));
     let (verdict, _) = look_at(half, vec![0.3], FULL, Vec::new());
     assert!(verdict.hoped.is_none() && verdict.claim.y == [0.3], "{verdict:?}");
+}
+
+#[test]
+fn what_the_follower_would_like_is_tried_close_by() {
+    // It wants both large. Feasible are a < 0.3 with b < 0.3, and a thin triangle at the corner (1, 1) of the box,
+    // which no probe meets.
+    let corner = |y: &[f64]| {
+        let (a, b) = (y[0], y[1]);
+        vec![-a - b, (a.max(b) - 0.3).min((0.98 - a).max(b - 0.5 * a - 0.49).max(0.5 * a + 0.48 - b))]
+    };
+    let (verdict, _) = constrained(1, &corner, vec![0.3, 0.3], FULL, Vec::new());
+    assert!(verdict.hoped.is_some() && (verdict.claim.lower[0] + 1.99).abs() < 1e-4, "{verdict:?}");
+}
+
+#[test]
+fn a_known_answer_that_breaks_a_constraint_here_is_tried_close_by() {
+    // Feasible below 0.2, and between 0.700 and 0.701; another decision had its answer at 0.71.
+    let two = |y: &[f64]| vec![-y[0], (y[0] - 0.2).min((0.7 - y[0]).max(y[0] - 0.701))];
+    let (verdict, _) = constrained(1, &two, vec![0.2], FULL, vec![vec![0.71]]);
+    assert!((verdict.claim.y[0] - 0.701).abs() < 1e-4, "{verdict:?}");
 }
