@@ -13,6 +13,8 @@ use crate::linalg::{add_scaled, dot};
 const ITERATIONS: usize = 40;
 /// Complementarity at which the solution is taken.
 const ACCURACY: f64 = 1e-11;
+/// The same where no direction can be told from rounding any more, as between the two sides of an equation.
+const NEARLY: f64 = 1e-7;
 
 /// The problem; numbers should be around one.
 #[derive(Clone, Debug, Default)]
@@ -77,7 +79,10 @@ impl Quadratic {
             // The faster, the less the bounds were in the way.
             let target = if length > 0.9 { 0.01 * mu } else { 0.1 * mu };
             if !self.newton(&at, target, &mut scratch, &mut step) {
-                return None;
+                if mu > NEARLY {
+                    return None;
+                }
+                break;
             }
             length = self.longest(&at, &step);
             at.advance(&step, length);
@@ -253,6 +258,25 @@ mod tests {
             }
             let within = |l: &f64, w: &f64| (0.0..=*w).contains(l);
             assert!(solution.multipliers.iter().zip(&problem.weights).all(|(l, w)| within(l, w)));
+        }
+    }
+
+    #[test]
+    fn an_equation_is_met_from_both_sides() {
+        // |s - target|² under an equation, in all sizes of what is missing: the projection.
+        for (seed, offset) in [(1, 1e-5), (2, 1e-9), (3, 0.0), (4, -0.3), (5, 1e-13)] {
+            let mut problem = random(3, 1, seed);
+            problem.hessian = vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+            (problem.low, problem.high) = (vec![-9.0; 3], vec![9.0; 3]);
+            let a: Vec<f64> = vec![0.6, 0.0, 0.8];
+            problem.rows = a.iter().copied().chain(a.iter().map(|v| -v)).collect();
+            (problem.offsets, problem.weights) = (vec![offset, -offset], vec![100.0; 2]);
+            let solution = problem.solve().unwrap();
+            let along = dot(&a, &problem.gradient) - offset;
+            for i in 0..3 {
+                let expected = -problem.gradient[i] + along * a[i];
+                assert!((solution.shift[i] - expected).abs() < 1e-6, "{offset}: {:?} {expected}", solution.shift);
+            }
         }
     }
 
