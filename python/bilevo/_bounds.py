@@ -95,6 +95,11 @@ def _mask(integer: Integer, count: int, level: str) -> list[bool]:
             f"integer_{level} names variable {wrong[0]}, but there are {count}\nhint: variables are counted from 0"
         )
     chosen = {index % count for index in given.tolist()}
+    if len(chosen) < given.size:
+        raise ProblemError(
+            f"integer_{level} names a variable twice: {integer!r}"
+            "\nhint: these are indices, counted from 0; a mask has True or False for each variable"
+        )
     return [index in chosen for index in range(count)]
 
 

@@ -359,10 +359,19 @@ def _array(values: Sequence[float] | None, size: int) -> Floats:
     return np.full(size, np.nan) if values is None else np.array(values, dtype=np.float64)
 
 
+def _short(value: float) -> str:
+    """Six digits, but a whole number in full.
+
+    >>> [_short(value) for value in (1e9, 0.1234567, float("nan"))]
+    ['1000000000', '0.123457', 'nan']
+    """
+    return f"{value + 0.0:.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:.6g}"
+
+
 def _numbers(values: Floats, names: Sequence[str]) -> str:
     """As in ``[4, 2]``, or ``toll 4, trips 2`` where the variables have names."""
     rest = ", ..." if len(values) > 8 else ""
-    shown = [f"{value:.6g}" for value in values[:8]]
+    shown = [_short(value) for value in values[:8].tolist()]
     if names:
         return ", ".join(f"{name} {number}" for name, number in zip(names, shown)) + rest
     return "[" + ", ".join(shown) + rest + "]"

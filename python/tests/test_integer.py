@@ -38,9 +38,24 @@ def test_answers_are_whole_and_fixed_variables_stay() -> None:
         ({"integer_upper": [True, False]}, "integer_upper is a mask of shape"),
         ({"integer_upper": [3]}, "names variable 3, but there are 3"),
         ({"integer_upper": [0.5]}, "give indices of variables"),
+        ({"integer_upper": [0, 1, 0]}, "names a variable twice"),
         ({"integer_upper": [2]}, "no whole number lies within the bounds"),
     ],
 )
 def test_mistakes_are_told(options: dict[str, Any], message: str) -> None:
     with pytest.raises(bilevo.ProblemError, match=message):
         shops(**options)
+
+
+def test_wide_ranges_and_bounds_that_are_not_whole() -> None:
+    result = bilevo.minimize(
+        lambda x, y: abs(x[0] - 123_456_789) / 1e6 + y[0],
+        lambda x, y: (y[0] - 1.2) ** 2,
+        [(-0.5, 1e9)],
+        [(0.3, 4.9)],
+        integer_upper=True,
+        integer_lower=True,
+        seed=1,
+    )
+    assert result.x[0] == 123_456_789 and result.y[0] == 1
+    assert "[123456789]" in repr(result)

@@ -153,5 +153,15 @@ family! {
     exchange::Exchange,
 }
 
+impl LowerState {
+    /// Hears of a refined answer, and of where else the refining search ended.
+    pub(crate) fn learn_refined(&mut self, refining: &LowerState, x: &[f64], y: &[f64]) {
+        match (self, refining) {
+            (LowerState::Exchange(own), LowerState::Exchange(refining)) => own.learn_ends(refining),
+            (own, _) => own.learn(x, y),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests;

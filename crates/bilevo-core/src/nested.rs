@@ -82,6 +82,8 @@ pub(crate) struct Evaluated {
     pub(crate) best: Option<usize>,
     /// The elite, if it was refined and evaluated anew.
     pub(crate) refined: Option<Solved>,
+    /// Candidates that were refined.
+    pub(crate) looked: Vec<usize>,
 }
 
 /// A generation in words.
@@ -192,14 +194,22 @@ impl Nested {
         }
         self.phase = if !run.batch.is_empty() {
             Phase::RefineLower(evaluated, refinement)
-        } else if self.refiner.as_ref().is_some_and(|refiner| refiner.improve(&mut refinement)) {
-            self.lower.learn(&refinement.target.x, &refinement.target.y);
+        } else if let Some(refiner) = self.refiner.as_ref().filter(|refiner| refiner.improve(&mut refinement)) {
+            self.lower.learn_refined(refiner.search(), &refinement.target.x, &refinement.target.y);
             run.ask_upper(std::slice::from_ref(&refinement.target));
             Phase::RefineUpper(evaluated, refinement)
         } else {
             self.settle(refinement, &mut evaluated, run);
-            Phase::Done(evaluated)
+            return self.refine_others(evaluated, run);
         };
+    }
+
+    /// Goes on with the next candidate that would become the elite, where all of those are looked at.
+    fn refine_others(&mut self, evaluated: Evaluated, run: &mut RunView<'_>) {
+        match self.refiner.as_ref().is_some_and(Refiner::looks_at_all) && !run.lower_budget_is_spent {
+            true => self.refine(evaluated, run),
+            false => self.phase = Phase::Done(evaluated),
+        }
     }
 
     /// Ends a refinement.
@@ -249,7 +259,7 @@ impl Scheme for Nested {
                     // The follower has a better answer, but nobody knows what it is worth to the leader.
                     _ => refinement.settle(&mut evaluated, run.elite),
                 }
-                self.phase = Phase::Done(evaluated);
+                self.refine_others(evaluated, run);
             }
             phase @ (Phase::Between | Phase::Done(_)) => self.phase = phase,
         }
@@ -344,7 +354,7 @@ impl Evaluated {
         for (index, (solved, outcome)) in solved.iter_mut().zip(answers.outcomes).enumerate() {
             solved.judge(spec, outcome, answers.constraints(index));
         }
-        Evaluated { best: best(&solved), solved, refined: None }
+        Evaluated { best: best(&solved), solved, ..Evaluated::default() }
     }
 }
 

@@ -16,6 +16,8 @@
 use crate::batch::{Answers, Batch};
 use crate::candidate::Solved;
 use crate::config::Config;
+use crate::engine::SchemeKind;
+use crate::lower::LowerKind;
 use crate::problem::{Level, Outcome, ProblemSpec};
 use crate::rng::{Purpose, Streams};
 use crate::settings::{choice, number, settings, words};
@@ -41,15 +43,22 @@ settings! {
     /// evaluation costs an upper one too.
     kind: PositionKind = PositionKind::Any, |_| words(PositionKind::ALL);
     /// Weight of the leader's objective in the follower's, relative to the spread of both; if null,
-    /// 1e-5 where a model solves the followers, and 1e-2 elsewhere.
+    /// 1e-5 where a model solves the followers, 1e-6 where they are searched by exchanges, and 1e-2 elsewhere.
     weight: Option<f64> = None, |_| number(1e-9, 1.0), if "position.kind = optimistic or pessimistic" |c| {
         c.position.kind != PositionKind::Any
     };
 }
 
+/// The weight among whole numbers: they are compared exactly, and answers that differ only a little in f are no tie.
+const EXCHANGED: f64 = 1e-6;
+
 /// The signed weight of a config's position; 0 if it takes none.
 pub(crate) fn weight(config: &Config) -> f64 {
-    let size = config.position.weight.unwrap_or(config.scheme.kind.facts().position);
+    let usual = match config.lower.kind {
+        LowerKind::Exchange if config.scheme.kind == SchemeKind::Nested => EXCHANGED,
+        _ => config.scheme.kind.facts().position,
+    };
+    let size = config.position.weight.unwrap_or(usual);
     match config.position.kind {
         PositionKind::Any => 0.0,
         PositionKind::Optimistic => size,

@@ -40,8 +40,14 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// A number with six significant digits, in whichever form is shorter to read.
+/// Largest size of a whole number that is written in full.
+const FULL: f64 = 1e15;
+
+/// A number with six significant digits, in whichever form is shorter to read; a whole number in full.
 pub fn short(number: f64) -> String {
+    if number.fract() == 0.0 && number.abs() < FULL && number != 0.0 {
+        return number.to_string();
+    }
     digits(number, 6)
 }
 
@@ -91,6 +97,8 @@ mod tests {
         assert_eq!([grouped(0), grouped(999), grouped(1_234_567)], ["0", "999", "1,234,567"]);
         assert_eq!([short(0.0), short(-2.5), short(1.0 / 3.0)], ["0", "-2.5", "0.333333"]);
         assert_eq!([short(123_456.789), short(100.0), short(1.5e-9)], ["123457", "100", "1.500e-9"]);
+        assert_eq!([short(1e9), short(-12_345_678.0), short(1e9 + 0.5)], ["1000000000", "-12345678", "1.000e9"]);
+        assert_eq!([short(-0.0), short(1e15), short(f64::INFINITY)], ["0", "1.000e15", "inf"]);
         assert_eq!([digits(0.123_456, 3), digits(1.234e-9, 3), short(f64::NAN)], ["0.123", "1.2e-9", "NaN"]);
     }
 }

@@ -34,8 +34,8 @@ settings! {
 pub(crate) struct Refiner {
     search: LowerState,
     probability: f64,
-    /// Whether only what would become the elite is looked at, once: an exchange search that ended finds the same
-    /// again.
+    /// Whether only what would become the elite is looked at, once, but all of that: an exchange search that ended
+    /// finds the same again.
     once: bool,
 }
 
@@ -76,7 +76,8 @@ impl Refiner {
         upper: &mut UpperState,
     ) -> Option<Refinement> {
         let coin = run.stream(Purpose::Elite, 0).uniform() < self.probability;
-        let best = evaluated.best.map(|index| (index, &evaluated.solved[index]));
+        let best = if self.once { unseen(evaluated) } else { evaluated.best };
+        let best = best.map(|index| (index, &evaluated.solved[index]));
         let (target, origin) = match (best, run.elite.as_ref()) {
             (None, None) => return None,
             (Some((index, best)), None) => (best, Origin::Candidate(index)),
@@ -93,6 +94,16 @@ impl Refiner {
         let prior = upper.lower_prior(&task);
         self.search.open(&prior.tasks(&task), &prior.metric, run.search_streams(Purpose::Refine));
         Some(Refinement { before: target.lower, target: target.clone(), origin })
+    }
+
+    /// The search itself.
+    pub(crate) fn search(&self) -> &LowerState {
+        &self.search
+    }
+
+    /// Whether every candidate is looked at that would become the elite.
+    pub(crate) fn looks_at_all(&self) -> bool {
+        self.once
     }
 
     pub(crate) fn ask(&mut self, batch: &mut Batch) {
@@ -115,6 +126,13 @@ impl Refiner {
             _ => false,
         }
     }
+}
+
+/// The best candidate that was not refined yet.
+fn unseen(evaluated: &Evaluated) -> Option<usize> {
+    let rest = (0..evaluated.solved.len()).filter(|index| !evaluated.looked.contains(index));
+    let best = rest.min_by(|&i, &j| order::compare(&evaluated.solved[i].upper, &evaluated.solved[j].upper));
+    best.filter(|&index| !evaluated.solved[index].upper.is_failed())
 }
 
 impl Refinement {
@@ -141,6 +159,7 @@ impl Refinement {
         match self.origin {
             Origin::Elite => *elite = Some(self.target),
             Origin::Candidate(index) => {
+                evaluated.looked.push(index);
                 if elite.as_ref().is_none_or(|elite| order::not_worse(&self.target.upper, &elite.upper)) {
                     *elite = Some(self.target.clone());
                 }
@@ -202,7 +221,7 @@ mod tests {
     /// Where the refined solution comes from.
     fn chosen(probability: f64, generation: u64, best: Option<f64>, elite: Option<f64>) -> Option<Origin> {
         let solved_ones: Vec<Solved> = [Some(7.0), best].into_iter().flatten().map(|v| solved(0.1, v)).collect();
-        let evaluated = Evaluated { best: best.map(|_| 1), solved: solved_ones, refined: None };
+        let evaluated = Evaluated { best: best.map(|_| 1), solved: solved_ones, ..Evaluated::default() };
         let mut elite = elite.map(|value| solved(0.9, value));
         with_run(probability, generation, &mut elite, |refiner, run, upper| {
             refiner.open(&evaluated, run, upper).map(|refinement| refinement.origin)
@@ -245,7 +264,7 @@ mod tests {
 
     /// The upper evaluation of a refined solution gave `value`, or failed.
     fn judged(origin: Origin, value: Option<f64>) -> (Evaluated, Option<Solved>) {
-        let mut evaluated = Evaluated { best: Some(0), solved: vec![solved(0.1, 2.0)], refined: None };
+        let mut evaluated = Evaluated { best: Some(0), solved: vec![solved(0.1, 2.0)], ..Evaluated::default() };
         let mut elite = Some(solved(0.9, 1.0));
         let target = Solved { y: vec![0.5], ..solved(0.4, 3.0) };
         let mut refinement = Refinement { before: target.lower, target, origin };

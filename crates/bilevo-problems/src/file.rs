@@ -40,7 +40,7 @@ mod program;
 mod reader;
 mod variables;
 
-pub use check::{Evaluate, about_equations, check};
+pub use check::{Evaluate, Rounding, about_equations, check, rounding};
 pub use diagnostic::{Diagnostic, FileError, Severity};
 pub use open::{MAX_FILE, MAX_TABLE, no_tables, read, text_of};
 pub use problem::ExpressionProblem;

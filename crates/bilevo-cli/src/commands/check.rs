@@ -4,11 +4,11 @@ mod estimate;
 
 use super::quoted;
 use crate::args::Format;
-use crate::output::{self, BAD, WARN, counted, short};
+use crate::output::{self, BAD, WARN, counted, grouped, short};
 use crate::{Exit, table};
 use bilevo::config::SchemeKind;
 use bilevo::methods::{self, Method};
-use bilevo::problems::file::{self, Diagnostic, ProblemFile, Severity};
+use bilevo::problems::file::{self, Diagnostic, ProblemFile, Rounding, Severity};
 use bilevo::program::Program;
 use bilevo::{Batch, BilevelProblem, Evaluator, Failure, FailureKind, Level, ProblemSpec, Replies};
 use estimate::Estimate;
@@ -59,9 +59,22 @@ struct About {
     upper_seconds: Option<f64>,
     lower_seconds: Option<f64>,
     run: Option<Estimate>,
+    /// If there are whole numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    whole: Option<Whole>,
     /// Why the default is not used, if it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
+}
+
+/// What there is to know about whole numbers.
+#[derive(Serialize)]
+struct Whole {
+    /// Combinations of the whole numbers at each level.
+    upper: u64,
+    lower: u64,
+    /// What rounding the follower's relaxed answers would do.
+    rounding: Option<Rounding>,
 }
 
 #[derive(Serialize)]
@@ -244,7 +257,40 @@ impl About {
         };
         let [upper_seconds, lower_seconds] = [0, 1].map(|level| seconds.map(|seconds| seconds[level]));
         let (upper, lower, name) = (size(Level::Upper), size(Level::Lower), spec.name.clone());
-        About { name, upper, lower, commands, upper_seconds, lower_seconds, run, notice: None }
+        About { name, upper, lower, commands, upper_seconds, lower_seconds, run, whole: Whole::of(file), notice: None }
+    }
+}
+
+impl Whole {
+    fn of(file: &ProblemFile) -> Option<Self> {
+        let (upper, lower) = (&file.spec().upper.space, &file.spec().lower.space);
+        (upper.has_whole() || lower.has_whole()).then(|| Whole {
+            upper: upper.combinations(),
+            lower: lower.combinations(),
+            rounding: file::rounding(file),
+        })
+    }
+
+    /// For people: how many there are, and whether rounding would do.
+    fn lines(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let many = |count: u64| match count {
+            u64::MAX => "too many to count".into(),
+            count => grouped(count),
+        };
+        let (upper, lower) = (many(self.upper), many(self.lower));
+        table::line(
+            out,
+            "choices",
+            format!("whole numbers: {upper} combinations at the upper level, {lower} at the lower"),
+        )?;
+        let Some(Rounding { decisions, infeasible, worse }) = self.rounding else { return Ok(()) };
+        if infeasible + worse == 0 {
+            return Ok(());
+        }
+        let words = format!(
+            "would mislead: of {decisions} relaxed answers of the follower, {infeasible} break a constraint when rounded, {worse} are clearly worse than another whole answer"
+        );
+        table::line(out, "rounding", words)
     }
 }
 
@@ -284,6 +330,9 @@ fn text(report: &Report) -> anyhow::Result<()> {
         }
         if let (0, Some(run)) = (report.errors, &about.run) {
             table::line(&mut out, "run", run.words())?;
+        }
+        if let Some(whole) = &about.whole {
+            whole.lines(&mut out)?;
         }
         if let Some(notice) = &about.notice {
             table::line(&mut out, "method", notice)?;

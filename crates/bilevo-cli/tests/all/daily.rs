@@ -4,15 +4,15 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
 
-fn bilevo(folder: &Path, args: &[&str]) -> Output {
+pub(crate) fn bilevo(folder: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_bilevo")).current_dir(folder).args(args).output().unwrap()
 }
 
-fn stdout(output: &Output) -> &str {
+pub(crate) fn stdout(output: &Output) -> &str {
     std::str::from_utf8(&output.stdout).unwrap()
 }
 
-fn stderr(output: &Output) -> &str {
+pub(crate) fn stderr(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).unwrap()
 }
 
@@ -24,13 +24,13 @@ fn cut(folder: &Path, args: &[&str]) -> Output {
     output
 }
 
-fn done(folder: &Path, args: &[&str]) -> Output {
+pub(crate) fn done(folder: &Path, args: &[&str]) -> Output {
     let output = bilevo(folder, args);
     assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
     output
 }
 
-fn json(output: &Output) -> Value {
+pub(crate) fn json(output: &Output) -> Value {
     let mut value: Value = serde_json::from_str(stdout(output)).unwrap();
     for time in ["seconds", "training_seconds"] {
         value[time] = Value::Null;
@@ -38,7 +38,7 @@ fn json(output: &Output) -> Value {
     value
 }
 
-fn here() -> tempfile::TempDir {
+pub(crate) fn here() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
 

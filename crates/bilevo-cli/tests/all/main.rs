@@ -16,3 +16,4 @@ mod resume;
 #[cfg(unix)]
 mod stores;
 mod watch;
+mod whole;

@@ -11,40 +11,47 @@
 //!
 //! Randomness: one stream for each task, for kicks. Cost: a round asks for one neighbourhood of every task.
 
-use super::task::{LowerAnswer, LowerRules, Status, Task};
+mod climb;
+#[cfg(test)]
+mod tests;
+
+use super::task::{LowerAnswer, LowerRules};
 use super::{LowerFacts, LowerSearch, LowerTask, SearchStreams};
 use crate::batch::{Answers, Batch};
 use crate::cma::Cma;
-use crate::order;
 use crate::portfolio::archive::{Learner, Points};
-use crate::portfolio::follower::{Effort, Follower, Knowledge};
+use crate::portfolio::follower::Knowledge;
 use crate::portfolio::merit::Merit;
 use crate::problem::Outcome;
 use crate::rng::Stream;
-use crate::whole::{self, Mixed, key};
+use crate::space::{Space, Variable};
+use crate::whole::{self, Mixed};
+use climb::Climb;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 
 /// Answers remembered at most.
 const REMEMBERED: usize = 300;
 /// Remembered answers that a task starts from at most.
 const STARTS: usize = 5;
-/// Variables that a kick changes at most.
-const KICKED: usize = 3;
-/// Accuracy of the reals, in units of the box: in a search among many, and in a refinement.
-const TOLERANCE: (f64, f64) = (1e-6, 1e-8);
+/// Accuracy of the reals, in units of the box: the finest, which a refinement has, and the coarsest. Finer ones
+/// drown in the rounding of f, whose square root is 1e-8.
+const TOLERANCE: (f64, f64) = (1e-6, 1e-4);
+/// Between those, the part of the distance to the nearest decision that was answered: what is compared with a
+/// decision close by must be known better than what is compared with one far off.
+const RELATIVE: f64 = 1e-2;
 /// Evaluations of one search of the reals, for each of them and in addition.
 const EFFORT: (usize, usize) = (30, 20);
 /// Rounds in which a whole number with reals beside it crosses half of its range, again and again.
 const CROSSED: f64 = 10.0;
-/// How often a search with reals goes on from elsewhere at most: each time is a search of its own.
-const KICKS: usize = 3;
 /// Change of whole numbers, in units of the box, up to which the reals stay.
 const HARDLY: f64 = 0.05;
-/// Steps that lead to a known point before a search of the reals ends.
-const AGAIN: usize = 3;
-/// A violation up to this counts as none where there are reals, which meet a constraint only nearly.
-const NEARLY: f64 = 1e-7;
+
+/// How often a refinement of reals goes on from elsewhere, for each of them and in addition.
+const KICKS: (usize, usize) = (1, 3);
+/// Wells of the follower that are told apart at most.
+const WELLS: usize = 4;
+/// Distance, in units of the box, from which on two answers to a decision lie in different wells.
+const APART: f64 = 0.05;
 
 /// A set of exchange searches.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -59,8 +66,16 @@ pub struct Exchange {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Answered {
     x: Vec<f64>,
+    /// Where searches ended, the answer first. A nonconvex follower of reals has several.
+    ends: Vec<End>,
+}
+
+/// A local optimum of the follower: f and its constraints are empty if unknown.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct End {
     y: Vec<f64>,
     row: Vec<f64>,
+    outcome: Outcome,
 }
 
 /// What all tasks have in common.
@@ -70,7 +85,6 @@ struct Shared {
     /// What was evaluated, if there are reals: unit coordinates of x, of whole numbers and of reals.
     points: Points,
     knowledge: Knowledge,
-    tolerance: f64,
 }
 
 impl Shared {
@@ -81,7 +95,6 @@ impl Shared {
         Shared {
             points: Points::new(lengths.len(), 1 + inequalities + equalities),
             knowledge: Knowledge { learner: Learner::new(lengths, 0), merit: Merit::new(inequalities, equalities) },
-            tolerance: if rules.kicks > 0 { TOLERANCE.1 } else { TOLERANCE.0 },
             mixed,
         }
     }
@@ -115,155 +128,6 @@ struct Place {
     row: Vec<f64>,
 }
 
-/// The neighbourhood that is asked for next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Next {
-    Reals,
-    Moves,
-    Exchanges,
-    Kick,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Climb {
-    task: Task,
-    /// Where it stands.
-    current: (Vec<f64>, Outcome),
-    place: Place,
-    /// Search of the reals there.
-    reals: Option<Follower>,
-    /// What it asks for in this round.
-    queue: Vec<Vec<f64>>,
-    asked: BTreeSet<Vec<u64>>,
-    next: Next,
-    kicks: usize,
-    stream: Stream,
-}
-
-impl Climb {
-    /// Puts the points on the queue that were not asked for yet.
-    fn enqueue(&mut self, points: impl IntoIterator<Item = Vec<f64>>) {
-        for point in points {
-            if self.asked.insert(key(&point)) {
-                self.queue.push(point);
-            }
-        }
-    }
-
-    /// Fills an empty queue with the next neighbourhood that has something new; none left ends the task.
-    fn plan(&mut self, rules: &LowerRules, shared: &mut Shared) {
-        while self.queue.is_empty() && self.task.is_open() {
-            let from = self.current.0.clone();
-            match self.next {
-                Next::Reals => {
-                    if !self.step(shared) {
-                        self.next = Next::Moves;
-                    }
-                }
-                Next::Moves => {
-                    let near: Vec<Vec<f64>> = match rules.tries_all() && shared.mixed.reals() > 0 {
-                        true => rules.space.enumerate(&from).collect(),
-                        false => rules.space.whole_moves(&from).collect(),
-                    };
-                    self.try_all(near, shared);
-                    self.next = Next::Exchanges;
-                }
-                Next::Exchanges => {
-                    self.try_all(rules.space.exchanges(&from).collect(), shared);
-                    self.next = Next::Kick;
-                }
-                Next::Kick if self.kicks > 0 => {
-                    self.kicks -= 1;
-                    let mut kicked = self.task.best_y.clone();
-                    for index in self.stream.choose(kicked.len(), KICKED) {
-                        kicked[index] = rules.space.variable(index).draw(&mut self.stream);
-                    }
-                    self.stand(kicked.clone(), Outcome::FAILED, &[]);
-                    self.enqueue([kicked]);
-                }
-                Next::Kick => self.task.status = Status::Converged,
-            }
-        }
-    }
-
-    /// Where it ended.
-    fn end(&self) -> Answered {
-        let (x, y) = (self.task.x.clone(), self.task.best_y.clone());
-        let row = if self.current.0 == y { self.place.row.clone() } else { Vec::new() };
-        Answered { x, y, row }
-    }
-
-    /// Goes on from a point.
-    fn stand(&mut self, y: Vec<f64>, outcome: Outcome, row: &[f64]) {
-        self.current = (y, outcome);
-        self.place.row = row.to_vec();
-        self.reals = None;
-        self.next = Next::Reals;
-    }
-
-    fn try_all(&mut self, mut near: Vec<Vec<f64>>, shared: &mut Shared) {
-        shared.adapt(&self.current.0, &mut near, &self.place, &self.place.x);
-        self.enqueue(near);
-    }
-
-    /// Puts the next point of the search of the reals on the queue, if there is one.
-    fn step(&mut self, shared: &mut Shared) -> bool {
-        if shared.mixed.reals() == 0 || self.place.row.is_empty() {
-            return false;
-        }
-        let (whole, real) = shared.mixed.split(&self.current.0);
-        let evaluations = EFFORT.0 * shared.mixed.reals() + EFFORT.1;
-        let effort = Effort { radius: whole::REACH, tolerance: shared.tolerance, evaluations };
-        let held = [&self.place.x[..], &whole].concat();
-        let (row, from) = (self.place.row.clone(), self.current.0.clone());
-        let reals = self.reals.get_or_insert_with(|| Follower::new(held, real, row, effort));
-        for _ in 0..AGAIN {
-            let Some(unit) = reals.next(&shared.points, &mut shared.knowledge) else { return false };
-            let y = shared.mixed.with_reals(&from, &unit);
-            if self.asked.insert(key(&y)) {
-                self.queue.push(y);
-                return true;
-            }
-            reals.tell(&unit, &[], &shared.knowledge.merit);
-        }
-        false
-    }
-
-    /// Takes the outcomes of the queue.
-    fn tell(&mut self, first: usize, answers: Answers<'_>, rules: &LowerRules, shared: &mut Shared) {
-        let has_reals = shared.mixed.reals() > 0;
-        for (i, y) in std::mem::take(&mut self.queue).into_iter().enumerate() {
-            let Some(outcome) = answers.outcomes.get(first + i) else { break };
-            let mut outcome = *outcome;
-            if has_reals && outcome.violation <= NEARLY {
-                outcome.violation = 0.0;
-            }
-            self.task.offer(&y, &outcome);
-            let row = match outcome.is_failed() {
-                true => Vec::new(),
-                false => [&[outcome.value], answers.constraints(first + i)].concat(),
-            };
-            if has_reals {
-                let unit = shared.mixed.unit(&y);
-                shared.points.push(&[&self.place.x[..], &unit].concat(), &row);
-                if let Some(reals) = self.reals.as_mut().filter(|_| self.next == Next::Reals) {
-                    reals.tell(&unit[shared.mixed.wholes..], &row, &shared.knowledge.merit);
-                    if order::better(&outcome, &self.current.1) {
-                        self.current = (y, outcome);
-                        self.place.row = row;
-                    }
-                    continue;
-                }
-            }
-            if order::better(&outcome, &self.current.1) {
-                self.stand(y, outcome, &row);
-            }
-        }
-        self.task.end_round(rules);
-        self.plan(rules, shared);
-    }
-}
-
 impl Exchange {
     pub(super) const FACTS: LowerFacts = LowerFacts {
         step: "Search the lower level for each of them by moves and exchanges of whole numbers; try all answers where they are few.",
@@ -278,16 +142,16 @@ impl Exchange {
             // Steps come one by one, and a wide range is crossed in many.
             let wide: f64 =
                 rules.space.iter().filter(|v| v.is_whole()).map(|v| CROSSED * libm::log2(1.0 + v.width())).sum();
-            let steps = 2 * (EFFORT.0 * shared.mixed.reals() + EFFORT.1) + wide as usize;
+            rules.kicks = if rules.kicks > 0 { KICKS.0 * shared.mixed.reals() + KICKS.1 } else { 0 };
+            let steps = (WELLS + rules.kicks + 1) * (EFFORT.0 * shared.mixed.reals() + EFFORT.1) + wide as usize;
             rules.max_generations = rules.max_generations.max(steps);
-            rules.kicks = rules.kicks.min(KICKS);
         }
         Exchange { rules, tasks: Vec::new(), answered: Vec::new(), shared }
     }
 
-    /// Answers to the nearest decisions, nearest and latest first, each once. Reals follow the model: of them the
-    /// nearest is enough.
-    fn nearby(&mut self, x: &[f64]) -> Vec<Vec<f64>> {
+    /// Answers to the nearest decisions, nearest and latest first, each once, and how near the nearest is. Reals
+    /// follow the model: of them the ends of the nearest decision are enough, and of the nearest that has several.
+    fn nearby(&mut self, x: &[f64]) -> (Vec<Vec<f64>>, f64) {
         let at = self.rules.leader.to_unit(x);
         let distance = |other: &[f64]| {
             let unit = self.rules.leader.to_unit(other);
@@ -295,19 +159,36 @@ impl Exchange {
         };
         let mut known: Vec<(f64, &Answered)> = self.answered.iter().rev().map(|a| (distance(&a.x), a)).collect();
         known.sort_by(|a, b| a.0.total_cmp(&b.0));
-        if let Some((_, nearest)) = known.first().filter(|_| self.shared.mixed.reals() > 0) {
-            let place = Place { x: self.rules.leader.to_unit(&nearest.x), row: nearest.row.clone() };
-            let (from, mut start) = (nearest.y.clone(), [nearest.y.clone()]);
-            self.shared.adapt(&from, &mut start, &place, &at);
-            return start.into();
-        }
+        let nearest = known.first().map_or(f64::INFINITY, |(distance, _)| *distance);
         let mut starts: Vec<Vec<f64>> = Vec::new();
-        for (_, Answered { y, .. }) in known {
-            if starts.len() < STARTS && !starts.contains(y) {
-                starts.push(y.clone());
+        if self.shared.mixed.reals() == 0 {
+            for y in known.iter().map(|(_, answered)| &answered.ends[0].y) {
+                if starts.len() < STARTS && !starts.contains(y) {
+                    starts.push(y.clone());
+                }
+            }
+            return (starts, nearest);
+        }
+        let several = known.iter().find(|(_, answered)| answered.ends.len() > 1).map(|k| k.1);
+        let first = known.first().map(|k| k.1);
+        let several = several.filter(|_| first.is_some_and(|first| first.ends.len() == 1));
+        for Answered { x, ends } in first.into_iter().chain(several) {
+            for End { y, row, .. } in ends {
+                let place = Place { x: self.rules.leader.to_unit(x), row: row.clone() };
+                let mut start = [y.clone()];
+                self.shared.adapt(y, &mut start, &place, &at);
+                let [start] = start;
+                if starts.iter().all(|other| !near(&self.rules.space, other, &start)) {
+                    starts.push(start);
+                }
             }
         }
-        starts
+        (starts, nearest)
+    }
+
+    /// Takes over where another search of one decision ended.
+    pub(super) fn learn_ends(&mut self, other: &Exchange) {
+        other.tasks.iter().for_each(|climb| self.remember(climb.answered()));
     }
 
     fn remember(&mut self, answer: Answered) {
@@ -320,27 +201,34 @@ impl Exchange {
     fn climb(&mut self, task: &LowerTask<'_>, stream: Stream) -> Climb {
         let mut guess = task.guess.to_vec();
         self.rules.space.round(&mut guess);
-        let near = self.nearby(task.x);
-        let mut climb = Climb {
-            task: Task::new(task.x, &guess),
-            current: (guess.clone(), Outcome::FAILED),
-            place: Place { x: self.rules.leader.to_unit(task.x), row: Vec::new() },
-            reals: None,
-            queue: Vec::new(),
-            asked: BTreeSet::new(),
-            next: Next::Reals,
-            kicks: self.rules.kicks,
-            stream,
+        let has_reals = self.shared.mixed.reals() > 0;
+        let (near, distance) = self.nearby(task.x);
+        let tolerance = match self.rules.kicks {
+            0 => (RELATIVE * distance).clamp(TOLERANCE.0, TOLERANCE.1),
+            _ => TOLERANCE.0,
         };
-        match near {
-            _ if self.rules.tries_all() && self.shared.mixed.reals() == 0 => {
-                climb.enqueue(self.rules.space.enumerate(&guess));
-            }
-            near if self.shared.mixed.reals() > 0 && !near.is_empty() => climb.enqueue(near),
-            near => climb.enqueue(std::iter::once(guess).chain(near)),
+        let place = Place { x: self.rules.leader.to_unit(task.x), row: Vec::new() };
+        let mut climb = Climb::new(task.x, &guess, place, tolerance, self.rules.kicks, stream);
+        if self.rules.tries_all() && !has_reals {
+            climb.enqueue(self.rules.space.enumerate(&guess));
+        } else if has_reals {
+            // Every start is searched by itself, the first at once.
+            let first = (near.is_empty() || self.rules.kicks > 0).then_some(guess);
+            climb.starts = first.into_iter().chain(near).collect();
+            climb.kicks += usize::from(climb.kicks == 0 && climb.starts.len() > 1);
+            let first = climb.starts.remove(0);
+            climb.enqueue([first]);
+        } else {
+            climb.enqueue(std::iter::once(guess).chain(near));
         }
         climb
     }
+}
+
+/// Whether two answers lie in the same well.
+fn near(space: &Space, a: &[f64], b: &[f64]) -> bool {
+    let apart = |(v, (a, b)): (Variable, (&f64, &f64))| (v.unit(*a) - v.unit(*b)).abs() > APART;
+    !space.iter().zip(a.iter().zip(b)).any(apart)
 }
 
 impl LowerSearch for Exchange {
@@ -363,102 +251,17 @@ impl LowerSearch for Exchange {
             first += asked;
         }
         if self.tasks.iter().all(|climb| !climb.task.is_open()) {
-            let ends: Vec<Answered> = self.tasks.iter().map(Climb::end).collect();
-            ends.into_iter().for_each(|end| self.remember(end));
+            let answered: Vec<Answered> = self.tasks.iter().map(Climb::answered).collect();
+            answered.into_iter().for_each(|answered| self.remember(answered));
         }
     }
 
     fn learn(&mut self, x: &[f64], y: &[f64]) {
-        self.remember(Answered { x: x.to_vec(), y: y.to_vec(), row: Vec::new() });
+        let end = End { y: y.to_vec(), row: Vec::new(), outcome: Outcome::FAILED };
+        self.remember(Answered { x: x.to_vec(), ends: vec![end] });
     }
 
     fn answers(&self) -> Vec<LowerAnswer> {
         self.tasks.iter().map(|climb| climb.task.answer()).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::Config;
-    use crate::problem::{Level, LevelSpec, ProblemSpec};
-    use crate::rng::{Purpose, Streams};
-    use crate::space::Space;
-
-    /// Runs one task to its end; the answer and the number of evaluations.
-    fn solve(space: Space, thorough: bool, guess: &[f64], f: impl Fn(&[f64]) -> Outcome) -> (LowerAnswer, usize) {
-        let spec = ProblemSpec::new("p", LevelSpec::boxed(vec![(0.0, 1.0)]), LevelSpec::new(space));
-        let config = Config::named("exchange-cma-es").unwrap();
-        let sizes = config.check(&spec).unwrap();
-        let rules = match thorough {
-            true => LowerRules::refining(&spec, &config.lower, &sizes),
-            false => LowerRules::new(&spec, &config.lower, &sizes),
-        };
-        let mut search = Exchange::new(rules);
-        let start = Cma::round(guess.to_vec(), 1.0);
-        let streams = SearchStreams { streams: Streams::new(2), purpose: Purpose::Lower, generation: 1 };
-        search.open(&[LowerTask { x: &[0.5], guess, start: &start }], &start, streams);
-        let mut batch = Batch::new(&spec);
-        let mut spent = 0;
-        loop {
-            batch.start(Level::Lower, 0);
-            search.ask(&mut batch);
-            if batch.is_empty() {
-                return (search.answers().remove(0), spent);
-            }
-            spent += batch.len();
-            let outcomes: Vec<Outcome> = (0..batch.len()).map(|i| f(batch.y(i))).collect();
-            search.tell(&batch, Answers::without_constraints(&outcomes));
-        }
-    }
-
-    /// A knapsack: the value of what is taken, negated, and the weight beyond 10.
-    fn knapsack(y: &[f64]) -> Outcome {
-        let (values, weights) = ([6.0, 5.0, 4.0, 3.0, 7.0, 2.0, 5.0, 6.0], [5.0, 4.0, 3.0, 2.0, 6.0, 1.0, 4.0, 5.0]);
-        let sum = |of: &[f64]| of.iter().zip(y).map(|(a, y)| a * y).sum::<f64>();
-        Outcome { value: -sum(&values), violation: (sum(&weights) - 10.0).max(0.0) }
-    }
-
-    fn binaries(count: usize) -> Space {
-        (0..count).fold(Space::new(), |space, i| space.binary(format!("y{i}")))
-    }
-
-    #[test]
-    fn few_answers_are_all_tried_once() {
-        let space = Space::new().whole("a", 0.0, 7.0).whole("b", -2.0, 2.0);
-        let (answer, spent) = solve(space, false, &[3.0, 0.0], |y| Outcome {
-            value: if y == [6.0, -1.0] { -1.0 } else { 0.0 },
-            violation: 0.0,
-        });
-        assert_eq!((&answer.y[..], answer.converged, spent), (&[6.0, -1.0][..], true, 40), "a needle is found");
-    }
-
-    #[test]
-    fn climbing_takes_moves_and_exchanges() {
-        let (answer, spent) = solve(binaries(8), false, &[0.0; 8], knapsack);
-        assert!(answer.outcome.violation == 0.0 && answer.outcome.value <= -12.0 && answer.converged, "{answer:?}");
-        let (space, best) = (binaries(8), answer.outcome);
-        let near = || space.moves(&answer.y).chain(space.exchanges(&answer.y));
-        assert!(near().count() > 15 && near().all(|y| !order::better(&knapsack(&y), &best)), "nothing near is better");
-        assert!(spent < 120, "{spent}");
-        let (exact, spent) = solve(binaries(8), true, &[0.0; 8], knapsack);
-        assert_eq!((exact.outcome.value, spent), (-14.0, 256), "thorough: all of them");
-    }
-
-    #[test]
-    fn wide_ranges_and_reals_are_walked_in_large_steps() {
-        let space = Space::new().whole("n", 0.0, 1e9).real("z", 0.0, 4.0);
-        let (answer, spent) = solve(space, false, &[3.0, 1.0], |y| Outcome {
-            value: ((y[0] - 123_456_789.0) / 1e8).powi(2) + (y[1] - 2.5).powi(2),
-            violation: 0.0,
-        });
-        assert_eq!(answer.y[0], 123_456_789.0);
-        assert!((answer.y[1] - 2.5).abs() < 1e-4 && spent < 3_000, "{answer:?} {spent}");
-    }
-
-    #[test]
-    fn failures_end_nothing() {
-        let (answer, _) = solve(binaries(8), false, &[1.0; 8], |_| Outcome::FAILED);
-        assert!(answer.outcome.is_failed());
     }
 }

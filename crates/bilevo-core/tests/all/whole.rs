@@ -1,7 +1,7 @@
 //! Whole numbers and fixed variables from outside: what is asked, what is returned, what is kept.
 
 use crate::common::{Answer, bytes, drive};
-use bilevo_core::config::Config;
+use bilevo_core::config::{Config, PositionKind};
 use bilevo_core::methods::{self, BASES};
 use bilevo_core::oracle::OracleAnswer;
 use bilevo_core::problem::{Level, LevelSpec, ProblemSpec, SpecError};
@@ -140,15 +140,19 @@ impl Interdiction {
 
 /// The optima are by enumeration of all decisions that spend the budget.
 #[test]
+#[allow(clippy::print_stdout)] // the guide says how to see it
 fn twenty_items_with_a_follower_of_its_own_take_few_calls() {
-    for (number, optimum) in [(1, 144.0), (2, 125.0), (3, 109.0)] {
+    let instances = [(1, 144.0), (2, 125.0), (3, 109.0)];
+    for ((number, optimum), seed) in
+        instances.into_iter().flat_map(|instance| (1..=3).map(move |seed| (instance, seed)))
+    {
         let items = Interdiction::new(20, number);
         let space = (0..20).fold(Space::new(), |space, i| space.binary(format!("x{i}")));
         let mut upper = LevelSpec::new(space);
         upper.inequalities = 1;
         let spec = ProblemSpec::with_oracle("interdiction", upper);
         let config = methods::choose("auto", &spec, &[]).unwrap().config;
-        let mut engine = Engine::new(spec.clone(), config, 1).unwrap();
+        let mut engine = Engine::new(spec.clone(), config, seed).unwrap();
         let (mut replies, mut calls) = (Replies::default(), BTreeSet::new());
         while let Ask::Evaluate(batch) = engine.ask() {
             replies.start_on(&spec, batch);
@@ -167,7 +171,108 @@ fn twenty_items_with_a_follower_of_its_own_take_few_calls() {
         }
         let summary = engine.summary();
         let asked = summary.evaluations.lower;
+        println!("instance {number}, seed {seed}: {asked} calls, {}", summary.solution.as_ref().unwrap().upper_value);
         assert_eq!(summary.solution.unwrap().upper_value, optimum, "instance {number}");
         assert!(asked <= 1_500 && asked - calls.len() as u64 <= 1, "instance {number}: {asked}, {}", calls.len());
+    }
+}
+
+/// Two answers are equally good for the follower, 3 and n + 4; 7 is a little worse, and tempts the leader.
+fn tie(level: Level, x: &[f64], y: &[f64]) -> Answer {
+    let (n, k) = (x[0], y[0]);
+    let close = if k == 3.0 || k == n + 4.0 { 0.0 } else { 100.0 + k };
+    Some(match level {
+        Level::Upper => (10.0 * (n - 2.0).abs() + k + if k == 11.0 { -500.0 } else { 0.0 }, vec![]),
+        Lower => (if k == 11.0 { 0.01 } else { close }, vec![]),
+    })
+}
+
+#[test]
+fn ties_between_whole_answers_are_told_from_answers_that_are_nearly_as_good() {
+    let upper = LevelSpec::new(Space::new().whole("n", 0.0, 5.0));
+    // Few answers are all tried, more are climbed to.
+    for most in [11.0, 200.0] {
+        let lower = LevelSpec::new(Space::new().whole("k", 0.0, most));
+        let spec = ProblemSpec::new("tie", upper.clone(), lower);
+        for (kind, best) in [(PositionKind::Optimistic, (2.0, 3.0)), (PositionKind::Pessimistic, (2.0, 6.0))] {
+            let mut config = methods::choose("auto", &spec, &[]).unwrap().config;
+            config.position.kind = kind;
+            let mut engine = Engine::new(spec.clone(), config, 1).unwrap();
+            drive(&mut engine, tie, |_, _| {});
+            let solution = engine.summary().solution.unwrap();
+            assert_eq!((solution.x[0], solution.y[0], solution.lower_value), (best.0, best.1, 0.0), "{kind:?} {most}");
+        }
+    }
+}
+
+/// The reals ask for ever smaller steps; without a margin every whole number would soon be drawn as one value.
+#[test]
+fn no_whole_number_freezes_in_a_published_method() {
+    let space = |name: &str| {
+        let whole = |space: Space, i| space.whole(format!("{name}{i}"), 0.0, 9.0);
+        (0..2).fold(Space::new(), whole).real(format!("{name}r"), -5.0, 5.0)
+    };
+    let spec = ProblemSpec::new("margin", LevelSpec::new(space("x")), LevelSpec::new(space("y")));
+    for method in ["bl-cma-es", "tlea-cma-es"] {
+        let mut config = Config::named(method).unwrap();
+        config.stop.max_upper_evals = Some(1_200);
+        config.stop.upper_window = Some(1_200);
+        let mut engine = Engine::new(spec.clone(), config, 1).unwrap();
+        let (mut decisions, mut answers) = (Vec::new(), Vec::new());
+        drive(
+            &mut engine,
+            |level, x, y| {
+                let bowl = |v: &[f64], centre: &[f64]| v.iter().zip(centre).map(|(v, c)| (v - c).powi(2)).sum::<f64>();
+                Some(match level {
+                    Level::Upper => {
+                        decisions.push(x.to_vec());
+                        (bowl(x, &[4.0, 5.0, 1.0]) + bowl(y, &[4.0, 5.0, 0.0]), vec![])
+                    }
+                    Lower => {
+                        answers.push(y.to_vec());
+                        (bowl(y, &[x[0], x[1], 0.5]), vec![])
+                    }
+                })
+            },
+            |_, _| {},
+        );
+        let solution = engine.summary().solution.unwrap();
+        assert_eq!((&solution.x[..2], &solution.y[..2]), (&[4.0, 5.0][..], &[4.0, 5.0][..]), "{method}");
+        // In the last tenth of a run, long after it arrived.
+        for (what, points) in [("decisions", decisions), ("answers", answers)] {
+            let last = &points[points.len() - points.len() / 10..];
+            for i in 0..2 {
+                let drawn: BTreeSet<u64> = last.iter().map(|point| point[i].to_bits()).collect();
+                assert!(drawn.len() > 1, "{method}: {what}, variable {i}: only {drawn:?} in {} points", last.len());
+            }
+        }
+    }
+}
+
+/// Three whole numbers of the leader that sum to ten; the follower's f is a wave with several wells.
+fn waves(level: Level, x: &[f64], y: &[f64]) -> Answer {
+    let z = y[0];
+    Some(match level {
+        Level::Upper => {
+            let value = (z - 1.5).powi(2) + (x[0] - 5.0).powi(2) / 10.0 + 0.3 * x[1] + 0.7 * (x[2] - 2.0).abs();
+            (value, vec![1.0 - z - x[2], x[0] + x[1] + x[2] - 10.0])
+        }
+        Lower => (f64::cos(2.0 * z + x[0]) + 0.1 * (z - x[1] / 3.0).powi(2) + 0.05 * x[2] * z, vec![]),
+    })
+}
+
+#[test]
+fn answers_in_the_wrong_well_of_a_follower_do_not_decide() {
+    let mut upper = LevelSpec::new((0..3).fold(Space::new(), |space, i| space.whole(format!("x{i}"), 0.0, 10.0)));
+    (upper.inequalities, upper.equalities) = (1, 1);
+    let spec = ProblemSpec::new("waves", upper, LevelSpec::boxed(vec![(-4.0, 6.0)]));
+    for seed in 1..=3 {
+        let config = methods::choose("auto", &spec, &[]).unwrap().config;
+        let mut engine = Engine::new(spec.clone(), config, seed).unwrap();
+        drive(&mut engine, waves, |_, _| {});
+        let solution = engine.summary().solution.unwrap();
+        // By enumeration of the leader's decisions and a fine grid of the follower's.
+        assert_eq!(solution.x, [6.0, 2.0, 2.0], "seed {seed}: {solution:?}");
+        assert!((solution.upper_value - 0.719_18).abs() < 1e-3, "seed {seed}: {solution:?}");
     }
 }

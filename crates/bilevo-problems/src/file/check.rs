@@ -6,6 +6,7 @@
 
 mod directions;
 mod leader;
+mod rounding;
 mod samples;
 mod structure;
 
@@ -13,7 +14,9 @@ use super::diagnostic::{Diagnostic, Severity};
 use super::levels::Place;
 use super::{ExpressionProblem, Origin, ProblemFile};
 use crate::program::ProgramSpec;
+use bilevo_core::printable::number;
 use bilevo_core::problem::{BilevelProblem, Failure, Level};
+pub use rounding::{Rounding, rounding};
 use samples::{Effort, Probe};
 
 /// Evaluates a level at (x, y): the value, with the constraints appended. Where only the follower's own solver
@@ -117,6 +120,14 @@ impl Remarks<'_> {
             more => format!("the variable is never used, nor are {more} more elements"),
         };
         let hint = Some("remove it, or use it".to_string());
+        let span = place.span.clone();
+        self.found.push(problem.document.diagnostic(Severity::Warning, span, &place.field, message, hint));
+    }
+
+    /// A warning about a variable with a single value.
+    fn fixed_variable(&mut self, problem: &ExpressionProblem, place: &Place, value: f64) {
+        let message = format!("the variable has only one value, {}: it is fixed", number(value));
+        let hint = Some("no search is spent on it; if it never changes, make it a parameter".to_string());
         let span = place.span.clone();
         self.found.push(problem.document.diagnostic(Severity::Warning, span, &place.field, message, hint));
     }

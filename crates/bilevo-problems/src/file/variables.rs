@@ -184,10 +184,6 @@ fn interval(
     } else if too_many {
         (format!("whole numbers in [{first}, {last}] are too large to be exact"), "use larger units".to_string())
     } else {
-        if low == high {
-            let message = format!("the box [{first}, {last}] has only one value: the variable is fixed");
-            reader.remark(Severity::Warning, field.span.clone(), &field.path, message, "make it a parameter instead");
-        }
         return Some((low, high));
     };
     reader.remark(Severity::Error, field.span.clone(), &field.path, message, hint);

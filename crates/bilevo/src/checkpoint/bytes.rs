@@ -130,7 +130,7 @@ fn fits(header: &Header, engine: &Engine) -> bool {
     header.id == RunId::new(engine, &header.id.method, &header.id.problem_hash)
         && header.evaluations == summary.evaluations.total()
         && header.finished == summary.stop.is_some()
-        && engine.config().check(engine.spec()).is_ok_and(|sizes| sizes == *engine.sizes())
+        && engine.sizes_fit()
 }
 
 fn damaged(reason: &str) -> CheckpointError {

@@ -3,7 +3,7 @@
 use super::{Part, Remarks};
 use crate::file::ExpressionProblem;
 use crate::file::levels::{Depends, Place};
-use bilevo_core::problem::Level;
+use bilevo_core::problem::{BilevelProblem, Level};
 
 pub(super) fn check(problem: &ExpressionProblem, remarks: &mut Remarks) {
     influence(problem, remarks);
@@ -11,6 +11,7 @@ pub(super) fn check(problem: &ExpressionProblem, remarks: &mut Remarks) {
         constraints(problem, level, remarks);
     }
     unused(problem, remarks);
+    fixed(problem, remarks);
 }
 
 /// Whether each player's decision matters to the other.
@@ -100,4 +101,18 @@ fn unused(problem: &ExpressionProblem, remarks: &mut Remarks) {
         };
     }
     remarks.unused_variable(problem, open);
+}
+
+/// Variables with a single value, those of one line once.
+fn fixed(problem: &ExpressionProblem, remarks: &mut Remarks) {
+    for level in [Level::Upper, Level::Lower] {
+        let variables = problem.level(level).variables.iter().zip(problem.spec().level(level).space.iter());
+        let mut told: Option<&Place> = None;
+        for (place, variable) in variables.filter(|(_, variable)| variable.is_fixed()) {
+            if told.is_none_or(|told| told.span != place.span) {
+                remarks.fixed_variable(problem, place, variable.low);
+            }
+            told = Some(place);
+        }
+    }
 }
