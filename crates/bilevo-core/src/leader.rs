@@ -203,7 +203,7 @@ impl Leader {
         } else {
             let sound = (0..points.len()).map(|i| (points.point(i), Some(points.values(i)[0])));
             let known: Vec<_> = sound.chain(self.failed.iter().map(|point| (point.as_slice(), None))).collect();
-            let turn = self.ends.iter().map(|end| end.count).sum();
+            let turn = self.ends.iter().map(|end| end.count).sum::<usize>().saturating_sub(1);
             match starts::elsewhere(&self.space, &known, turn, &mut run.stream(Purpose::Sample, 0)) {
                 Some(start) => {
                     self.asked = vec![start.clone()];

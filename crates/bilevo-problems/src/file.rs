@@ -38,12 +38,14 @@ mod open;
 mod problem;
 mod program;
 mod reader;
+mod reading;
 mod variables;
 
 pub use check::{Evaluate, Rounding, about_equations, check, rounding};
 pub use diagnostic::{Diagnostic, FileError, Severity};
-pub use open::{MAX_FILE, MAX_TABLE, no_tables, read, text_of};
+pub use open::{MAX_FILE, MAX_TABLE, no_tables, read, read_as, text_of};
 pub use problem::ExpressionProblem;
+pub use reading::{Goal, Reading};
 
 use crate::expression::Definition;
 use crate::expression::scope::Scope;
@@ -145,7 +147,7 @@ pub fn parse(
     text: &str,
     load: &mut dyn FnMut(&str) -> Result<String, String>,
 ) -> Result<ProblemFile, FileError> {
-    parse_and_hash(name, text, load).map(|(file, _)| file)
+    parse_and_hash(name, text, load, &Reading::default()).map(|(file, _)| file)
 }
 
 /// The problem, and its hash, to which files may be added.
@@ -153,10 +155,11 @@ fn parse_and_hash(
     name: &str,
     text: &str,
     load: &mut dyn FnMut(&str) -> Result<String, String>,
+    reading: &Reading,
 ) -> Result<(ProblemFile, Hash), FileError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let document = Document { name: name.into(), text: text.into() };
-    let mut reader = Reader::new(&document);
+    let mut reader = Reader::new(&document, reading);
     if text.len() > MAX_FILE {
         let message = format!("the file has {} bytes, more than {MAX_FILE}", text.len());
         reader.remark(Severity::Error, 0..0, "", message, "put large tables into CSV files under [data]");
@@ -172,6 +175,9 @@ fn parse_and_hash(
         }
         Ok(table) => {
             let hash = hash.insert(Hash::new(table.get_ref()));
+            if *reading != Reading::default() {
+                hash.table("read as", &format!("{reading:?}"));
+            }
             let mut load = |path: &str| load(path).inspect(|text| hash.table(path, text));
             document_fields(&mut reader, table.get_ref(), &mut load)
         }
@@ -276,6 +282,7 @@ fn document_fields(reader: &mut Reader, table: &DeTable, load: data::Load) -> Op
             _ => {}
         }
     }
+    data::all_are_there(reader, find("parameters"));
     let (upper, upper_fields) = &tables.upper;
     let upper_variables = level_variables(reader, Level::Upper, upper, upper_fields, &mut scope, 0);
     let slot = upper_variables.space.dim();

@@ -8,7 +8,7 @@ mod file;
 
 use crate::evaluate::{Evaluator, EvaluatorError, Serial, Threads};
 use bilevo_core::problem::{BilevelProblem, Level, ProblemSpec};
-use bilevo_problems::file::{ExpressionProblem, FileError};
+use bilevo_problems::file::{ExpressionProblem, FileError, Reading};
 use bilevo_problems::{self as problems, BoxedProblem, ProblemError};
 
 /// A problem that can be run. Every [`BilevelProblem`] is one.
@@ -134,6 +134,14 @@ type Opener = fn(&str, Option<(usize, usize)>) -> Option<Result<Box<dyn Source>,
 /// As for [`open`].
 pub fn reopen(place: &str, dims: Option<(usize, usize)>, name: &str) -> Result<Box<dyn Source>, SourceError> {
     file::open_as(place, dims, Some(name)).unwrap_or_else(|| open(place, dims))
+}
+
+/// Opens a problem file that is read with other numbers than it says.
+///
+/// # Errors
+/// The file has mistakes, or has no such numbers.
+pub fn open_as(path: &str, reading: &Reading) -> Result<Box<dyn Source>, SourceError> {
+    file::open_read(path, reading)
 }
 
 /// Who is asked for a name, before the built-in problems.

@@ -8,7 +8,7 @@ use crate::output::{self, BAD, WARN, counted, grouped, short};
 use crate::{Exit, table};
 use bilevo::config::SchemeKind;
 use bilevo::methods::{self, Method};
-use bilevo::problems::file::{self, Diagnostic, ProblemFile, Rounding, Severity};
+use bilevo::problems::file::{self, Diagnostic, Goal, ProblemFile, Reading, Rounding, Severity};
 use bilevo::program::Program;
 use bilevo::{Batch, BilevelProblem, Evaluator, Failure, FailureKind, Level, ProblemSpec, Replies};
 use estimate::Estimate;
@@ -85,7 +85,9 @@ struct Size {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    let (remarks, problem) = match file::read(&args.file) {
+    // Of two goals the first one is looked at.
+    let reading = Reading { goal: Some(Goal { index: 0, limit: None }), ..Reading::default() };
+    let (remarks, problem) = match file::read_as(&args.file, &reading) {
         Err(error) => (error.diagnostics, None),
         Ok(file) => {
             let choice = methods::choose(args.method.as_deref().unwrap_or(methods::AUTO), file.spec(), &[])?;

@@ -5,6 +5,7 @@ mod plot;
 mod progress;
 mod report;
 mod resume;
+mod sweep;
 mod text;
 
 use super::eval::Vector;
@@ -33,6 +34,10 @@ use report::Page;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+
+/// What belongs to one run.
+const ONE_RUN: [&str; 11] =
+    ["x0", "known", "save_evaluations", "checkpoint", "resume", "trace", "plot", "report", "audit", "prove", "inject"];
 
 /// Solve a problem
 ///
@@ -64,6 +69,17 @@ pub(crate) struct Args {
     /// Write every evaluation of the run to this table
     #[arg(long, value_name = "FILE.csv")]
     save_evaluations: Option<PathBuf>,
+    /// Find the front of a leader with two goals, in a problem file with `minimize = ["...", "..."]`: points of
+    /// which none is better than another in both
+    #[arg(long, conflicts_with_all = ONE_RUN)]
+    front: bool,
+    /// Points of the front [default: 9]
+    #[arg(long, value_name = "N", requires = "front", value_parser = clap::value_parser!(u16).range(2..=1000), allow_negative_numbers = true)]
+    points: Option<u16>,
+    /// Solve a problem file for several values of one of its parameters, evenly spaced, as in demand=1:10:10;
+    /// each run begins at the answer of the one before
+    #[arg(long, value_name = "NAME=FROM:TO:COUNT", conflicts_with = "front", conflicts_with_all = ONE_RUN)]
+    sweep: Option<sweep::Values>,
     #[command(flatten)]
     size: SizeArgs,
     /// Limit on the evaluations of both levels together, kept to within one batch [default: none]
@@ -209,6 +225,9 @@ impl Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let stop = interrupt::flag()?;
+    if args.front || args.sweep.is_some() {
+        return sweep::run(args, &stop);
+    }
     let saved = args.resume.as_deref().map(checkpoint::load).transpose()?;
     let source = match &saved {
         Some(saved) => resume::source(args, saved)?,

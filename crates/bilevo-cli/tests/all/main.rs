@@ -15,5 +15,6 @@ mod prove;
 mod resume;
 #[cfg(unix)]
 mod stores;
+mod sweep;
 mod watch;
 mod whole;

@@ -49,6 +49,28 @@ fn a_problem_served_by_a_program_gives_the_run_of_the_problem_itself() {
 }
 
 #[test]
+fn a_problem_whose_follower_has_its_own_solver_is_served_too() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/programs").canonicalize().unwrap();
+    let own = examples.join("own-follower.toml").display().to_string();
+    let text = std::fs::read_to_string(&own).unwrap();
+    let served = text.replace(r#"["python3", "drivers.py"]"#, &format!("[{BILEVO:?}, \"serve-problem\", {own:?}]"));
+    assert_ne!(served, text);
+    std::fs::write(folder.path().join("served.toml"), served).unwrap();
+    let run = |problem: &str| {
+        let args = ["solve", problem, "--seed", "3", "--max-evals", "40", "--format", "json"];
+        let result = json(&bilevo(folder.path(), &args));
+        (result["x"].clone(), result["y"].clone(), result["F"].clone(), result["evaluations"]["total"].clone())
+    };
+    let itself = run(&own);
+    assert!(itself.0.is_array());
+    assert_eq!(run("served.toml"), itself);
+}
+
+#[test]
 fn an_audit_is_part_of_the_result_and_of_the_exit_code() {
     let folder = tempfile::tempdir().unwrap();
     let good = bilevo(folder.path(), &["solve", "smd1", "--seed", "1", "--audit", "--format", "json"]);

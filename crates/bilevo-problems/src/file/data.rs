@@ -25,12 +25,39 @@ pub(crate) fn parameters(reader: &mut Reader, field: &Field, scope: &mut Scope) 
         if !new_name(reader, &parameter, scope) {
             continue;
         }
+        let wanted = reader.reading.parameters.iter().find(|(name, _)| *name == parameter.key);
         let table = match parameter.value {
+            DeValue::Array(_) if wanted.is_some() => {
+                reader.error(
+                    &parameter,
+                    "a list of numbers cannot be swept over",
+                    "sweep over a parameter with one value",
+                );
+                None
+            }
+            _ if wanted.is_some() => wanted.map(|(_, value)| table_of(Shape::Scalar, vec![*value])),
             DeValue::String(text) => computed(reader, &parameter, text, scope),
             DeValue::Array(_) => list(reader, &parameter, scope),
             _ => reader.known(&parameter, scope, &[]).map(|value| table_of(Shape::Scalar, vec![value])),
         };
         declare(scope, parameter.key, table);
+    }
+}
+
+/// Says which parameters that are to have other values do not exist.
+pub(crate) fn all_are_there(reader: &mut Reader, field: Option<&Field>) {
+    let keys = field.and_then(|field| field.value.as_table());
+    let has = |name: &str| keys.is_some_and(|keys| keys.iter().any(|(key, _)| key.get_ref() == name));
+    let names = reader.reading.parameters.iter().map(|(name, _)| name);
+    let missing: Vec<String> = names.filter(|name| !has(name)).cloned().collect();
+    for name in missing {
+        let there: Vec<&str> =
+            keys.iter().flat_map(|keys| keys.iter()).map(|(key, _)| key.get_ref().as_ref()).collect();
+        let hint = match there.is_empty() {
+            true => format!("add it: [parameters] {name} = 1"),
+            false => format!("its parameters are {}", there.join(", ")),
+        };
+        reader.remark(Severity::Error, 0..0, "parameters", format!("there is no parameter `{name}`"), hint);
     }
 }
 

@@ -164,7 +164,7 @@ pub(crate) fn expressions(
             return None;
         }
     };
-    let objective = objective(reader, field, scope);
+    let goals = goals(reader, level, field, scope);
     let mut all = Expressions {
         direction,
         objective: Node::Const(0.0),
@@ -186,8 +186,43 @@ pub(crate) fn expressions(
             constraint(reader, level, field, scope, &mut all);
         }
     }
-    all.objective = objective?;
+    let (objective, other) = goals?;
+    all.objective = objective;
+    if let Some((other, (limit, scale))) = other.zip(reader.reading.goal.and_then(|goal| goal.limit)) {
+        let (other, limit) =
+            ((direction == Direction::Maximize, other), (direction == Direction::Minimize, Node::Const(limit)));
+        let excess = Node::Sum(if other.0 { vec![limit, other] } else { vec![other, limit] });
+        let node = Node::Product(vec![(false, excess), (true, Node::Const(scale))]);
+        all.inequalities.push(Constraint { node, place: all.places.len() });
+        all.places.push(Place { field: field.path.clone(), span: field.span.clone() });
+    }
     Some(all)
+}
+
+/// The objective, and the leader's other goal if it has two.
+fn goals(reader: &mut Reader, level: Level, field: &Field, scope: &Scope) -> Option<(Node, Option<Node>)> {
+    let Some(list) = field.elements().filter(|_| level == Level::Upper) else {
+        let two =
+            level == Level::Upper && reader.reading.goal.is_some_and(|goal| goal.index == 1 || goal.limit.is_some());
+        if two {
+            reader.error(field, "the leader has one goal", "a front needs two: `minimize = [\"cost\", \"emissions\"]`");
+            return None;
+        }
+        return objective(reader, field, scope).map(|node| (node, None));
+    };
+    let [first, second] = &list[..] else {
+        let message = format!("a list of {} goals is found where one or two are expected", list.len());
+        reader.error(field, message, "write `minimize = [\"cost\", \"emissions\"]`, or one expression in quotes");
+        return None;
+    };
+    let Some(goal) = reader.reading.goal else {
+        let hint = "find their front with `bilevo solve --front`, or remove one of them";
+        reader.error(field, "the leader has two goals", hint);
+        return None;
+    };
+    let nodes = (objective(reader, first, scope), objective(reader, second, scope));
+    let (first, second) = (nodes.0?, nodes.1?);
+    Some(if goal.index == 0 { (first, Some(second)) } else { (second, Some(first)) })
 }
 
 fn objective(reader: &mut Reader, field: &Field, scope: &Scope) -> Option<Node> {

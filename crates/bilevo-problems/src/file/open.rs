@@ -1,7 +1,7 @@
 //! Problem files and their tables on disk.
 
 use super::diagnostic::{Diagnostic, FileError};
-use super::{ProblemFile, depends, mps, parse_and_hash};
+use super::{ProblemFile, Reading, depends, mps, parse_and_hash};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,14 @@ pub const MAX_TABLE: usize = 16_000_000;
 /// # Errors
 /// When the file cannot be read, or everything that is wrong with it.
 pub fn read(path: &Path) -> Result<ProblemFile, FileError> {
+    read_as(path, &Reading::default())
+}
+
+/// Reads a problem file with other numbers than it says.
+///
+/// # Errors
+/// As for [`read`], and where the file has no such numbers.
+pub fn read_as(path: &Path, reading: &Reading) -> Result<ProblemFile, FileError> {
     let name = path.display().to_string();
     let text = text_of(path, MAX_FILE).map_err(|reason| {
         let diagnostic = Diagnostic::unreadable(name.clone(), format!("cannot be read: {reason}"), way_out(path));
@@ -23,14 +31,14 @@ pub fn read(path: &Path) -> Result<ProblemFile, FileError> {
     })?;
     if mps::is_mps(path) {
         let text = mps::text(path, &text, MAX_FILE)?;
-        return parse_and_hash(&name, &text, &mut |table| no_tables(table)).map(|(file, _)| file);
+        return parse_and_hash(&name, &text, &mut |table| no_tables(table), reading).map(|(file, _)| file);
     }
     let folder = match path.parent() {
         Some(parent) if parent != Path::new("") => parent.to_path_buf(),
         _ => PathBuf::from("."),
     };
     let mut load = |table: &str| text_of(&folder.join(table), MAX_TABLE);
-    let (mut file, mut meaning) = parse_and_hash(&name, &text, &mut load)?;
+    let (mut file, mut meaning) = parse_and_hash(&name, &text, &mut load, reading)?;
     if let ProblemFile::Program { spec, hash, .. } = &mut file {
         // The program may run elsewhere, in a folder of its evaluation.
         spec.folder = std::path::absolute(&folder).unwrap_or(folder);

@@ -1,6 +1,7 @@
 //! Typed access to the fields of a TOML document; whatever does not fit becomes a remark.
 
 use super::diagnostic::{Diagnostic, Document, Severity};
+use super::reading::Reading;
 use crate::expression::ExpressionError;
 use crate::expression::expand::Expander;
 use crate::expression::parser::parse;
@@ -75,11 +76,12 @@ pub(crate) struct Reader<'r> {
     pub(crate) document: &'r Document,
     pub(crate) remarks: Vec<Diagnostic>,
     pub(crate) allowance: Allowance,
+    pub(crate) reading: &'r Reading,
 }
 
 impl<'r> Reader<'r> {
-    pub(crate) fn new(document: &'r Document) -> Self {
-        Reader { document, remarks: Vec::new(), allowance: Allowance::default() }
+    pub(crate) fn new(document: &'r Document, reading: &'r Reading) -> Self {
+        Reader { document, remarks: Vec::new(), allowance: Allowance::default(), reading }
     }
 
     pub(crate) fn failed(&self) -> bool {

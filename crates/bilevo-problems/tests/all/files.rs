@@ -462,3 +462,36 @@ fn a_program_answers_for_the_follower() {
     let misspelt = format!("command = [\"./market\"]\n{upper}[follower]\nvariables = {{ y = [0, 1] }}\n");
     assert!(program(&misspelt).unwrap_err().contains("variables"));
 }
+
+#[test]
+fn a_file_is_read_with_other_numbers_and_either_goal() {
+    use bilevo_problems::file::{Goal, Reading, read_as};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("two.toml");
+    let text = "[parameters]\na = 2\nb = \"3*a\"\n[upper]\nmaximize = [\"a*x + y\", \"b*x - y\"]\n\
+                variables = { x = [0, 1] }\nsubject_to = [\"x <= 0.5\"]\n\
+                [lower]\nminimize = \"y\"\nvariables = { y = [0, 1] }\n";
+    std::fs::write(&path, text).unwrap();
+    let value = |reading: &Reading| {
+        let ProblemFile::Expressions(problem) = read_as(&path, reading).unwrap() else { panic!() };
+        let mut constraints = Vec::new();
+        let value = problem.evaluate(Level::Upper, &[0.25], &[1.0], &mut constraints).unwrap();
+        (value, constraints, problem.hash().to_string())
+    };
+    let goal = |index, limit| Reading { goal: Some(Goal { index, limit }), ..Reading::default() };
+    let (first, constraints, hash) = value(&goal(0, None));
+    assert_eq!((first, constraints), (1.5, vec![-0.25]));
+    // At least 1 of the other goal, which is 0.5: short of it by 0.5, divided by 4.
+    let limited = value(&goal(0, Some((1.0, 4.0))));
+    assert_eq!((limited.0, &limited.1[..]), (1.5, &[-0.25, 0.125][..]));
+    assert_ne!(limited.2, hash, "it is another problem");
+    assert_eq!(value(&goal(1, None)).0, 0.5);
+    // What depends on a parameter follows it.
+    let swept = Reading { parameters: vec![("a".into(), 4.0)], ..goal(1, None) };
+    assert_eq!(value(&swept).0, 2.0);
+    let missing = Reading { parameters: vec![("c".into(), 4.0)], ..goal(1, None) };
+    for (reading, words) in [(missing, "there is no parameter `c`"), (Reading::default(), "the leader has two goals")] {
+        let Err(error) = read_as(&path, &reading) else { panic!("{reading:?}") };
+        assert!(error.to_string().contains(words), "{error}");
+    }
+}

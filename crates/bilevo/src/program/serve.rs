@@ -2,8 +2,8 @@
 
 use super::protocol::MESSAGE;
 use crate::evaluate::{Evaluator, EvaluatorError};
-use bilevo_core::batch::{Batch, Replies};
-use bilevo_core::problem::Level;
+use bilevo_core::batch::{Batch, PointError, Replies};
+use bilevo_core::problem::{Follower, Level, OracleAnswer, ProblemSpec};
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, Read, Write};
 
@@ -25,9 +25,19 @@ pub enum ServeError {
 #[derive(Deserialize)]
 struct Request {
     id: serde_json::Value,
-    level: Level,
+    level: Kind,
     #[serde(flatten)]
     ask: Ask,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Upper,
+    Lower,
+    /// What the follower's own solver answers.
+    Follower,
 }
 
 #[derive(Deserialize)]
@@ -40,7 +50,11 @@ enum Ask {
 #[derive(Deserialize)]
 struct Point {
     x: Vec<f64>,
+    #[serde(default)]
     y: Vec<f64>,
+    /// What the follower's own solver said besides y.
+    value: Option<f64>,
+    info: Option<serde_json::Value>,
 }
 
 #[derive(Serialize)]
@@ -61,7 +75,18 @@ enum Say {
 #[serde(untagged)]
 enum Answer {
     Good { value: f64, constraints: Vec<f64> },
+    Given(Given),
     Bad { error: String },
+}
+
+/// An answer of the follower's own solver.
+#[derive(Serialize)]
+struct Given {
+    y: Vec<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    info: Option<serde_json::Value>,
 }
 
 /// Answers one request per line until there are no more.
@@ -104,10 +129,11 @@ fn answer(
                 Ask::Many { points } => (points, true),
             };
             let spec = evaluator.spec().clone();
-            match Batch::from_points(&spec, level, points.iter().map(|point| (&point.x[..], &point.y[..]))) {
-                Err(error) => (id, refuse(error.to_string())),
-                Ok(batch) => {
-                    replies.start(&spec, level);
+            match batch(&spec, level, &points) {
+                None => (id, refuse("the follower of this problem has no solver of its own".into())),
+                Some(Err(error)) => (id, refuse(error.to_string())),
+                Some(Ok(batch)) => {
+                    replies.start_on(&spec, &batch);
                     evaluator.evaluate(&batch, replies)?;
                     let mut results = results(replies, &spec);
                     let alone = if many { None } else { results.pop() };
@@ -120,8 +146,26 @@ fn answer(
     Ok(())
 }
 
+/// The points as a batch; none if a solver is asked for that does not exist.
+fn batch(spec: &ProblemSpec, kind: Kind, points: &[Point]) -> Option<Result<Batch, PointError>> {
+    let own = spec.follower == Follower::Oracle;
+    let pairs = points.iter().map(|point| (&point.x[..], &point.y[..]));
+    Some(match kind {
+        Kind::Follower if !own => return None,
+        Kind::Follower => Batch::of_decisions(spec, points.iter().map(|point| &point.x[..])),
+        Kind::Upper if own => {
+            let info =
+                |point: &Point| point.info.as_ref().and_then(|info| serde_json::to_vec(info).ok()).map(Into::into);
+            let answer = |point: &Point| OracleAnswer { y: point.y.clone(), value: point.value, info: info(point) };
+            Batch::of_answers(spec, points.iter().map(|point| (&point.x[..], answer(point))))
+        }
+        Kind::Upper => Batch::from_points(spec, Level::Upper, pairs),
+        Kind::Lower => Batch::from_points(spec, Level::Lower, pairs),
+    })
+}
+
 /// The answers as the problem states them, in its own directions.
-fn results(replies: &Replies, spec: &bilevo_core::ProblemSpec) -> Vec<Answer> {
+fn results(replies: &Replies, spec: &ProblemSpec) -> Vec<Answer> {
     let mut failures = replies.failures().iter().peekable();
     let direction = spec.level(replies.level()).direction;
     let outcomes = replies.outcomes().iter().enumerate();
@@ -129,6 +173,11 @@ fn results(replies: &Replies, spec: &bilevo_core::ProblemSpec) -> Vec<Answer> {
         .next_if(|(failed, _)| *failed == index)
     {
         Some((_, failure)) => Answer::Bad { error: failure.message.chars().take(MESSAGE).collect() },
+        None if replies.to_decisions() => {
+            let OracleAnswer { y, value, info } = replies.answers().given[index].clone();
+            let info = info.as_deref().and_then(|info| serde_json::from_slice(info).ok());
+            Answer::Given(Given { y, value, info })
+        }
         None => Answer::Good { value: direction.flip(outcome.value), constraints: replies.constraints(index).to_vec() },
     };
     outcomes.map(answer).collect()

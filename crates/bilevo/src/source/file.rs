@@ -4,7 +4,7 @@ use super::{Source, SourceError};
 use crate::evaluate::{Evaluator, EvaluatorError};
 use crate::program::Program;
 use bilevo_core::problem::{BilevelProblem, ProblemSpec};
-use bilevo_problems::file::{self, ExpressionProblem, ProblemFile};
+use bilevo_problems::file::{self, ExpressionProblem, ProblemFile, Reading};
 use bilevo_problems::program::ProgramSpec;
 use std::path::Path;
 
@@ -77,6 +77,11 @@ pub(super) fn open_as(
         let file = file::read(Path::new(path))?;
         sized(path, dims, name.into_iter().fold(file, ProblemFile::named))
     })
+}
+
+/// Opens a problem file with other numbers than it says.
+pub(super) fn open_read(path: &str, reading: &Reading) -> Result<Box<dyn Source>, SourceError> {
+    sized(path, None, file::read_as(Path::new(path), reading)?)
 }
 
 fn sized(name: &str, dims: Option<(usize, usize)>, file: ProblemFile) -> Result<Box<dyn Source>, SourceError> {

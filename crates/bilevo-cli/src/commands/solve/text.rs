@@ -15,7 +15,18 @@ pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -
     let counts = &result.evaluations;
     let (upper, lower, total) = (grouped(counts.upper), grouped(counts.lower), grouped(counts.total()));
     let refining = grouped(counts.refine_lower);
-    line(out, "evaluations", format_args!("{upper} upper + {lower} lower ({refining} of them refining) = {total}"))?;
+    // Where the follower has its own solver, nothing is searched for below.
+    let by_solver = engine.spec().is_oracle_alone();
+    match by_solver {
+        true => line(out, "evaluations", format_args!("{lower} calls of the follower's solver, {upper} of F"))?,
+        false => {
+            line(
+                out,
+                "evaluations",
+                format_args!("{upper} upper + {lower} lower ({refining} of them refining) = {total}"),
+            )?;
+        }
+    }
     let failed = counts.failed_upper + counts.failed_lower;
     if failed + counts.retried > 0 {
         let (upper, lower, again) =
@@ -23,8 +34,10 @@ pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -
         line(out, "failed", format_args!("{WARN}{upper} upper, {lower} lower; {again} tried again{WARN:#}"))?;
     }
     let searches = &result.lower_searches;
-    if searches.run > 0 {
-        let (run, skipped, more) = (grouped(searches.run), grouped(searches.skipped), grouped(searches.resampled));
+    let (run, skipped, more) = (grouped(searches.run), grouped(searches.skipped), grouped(searches.resampled));
+    if by_solver && searches.skipped > 0 {
+        line(out, "decisions", format_args!("{run} asked about, {skipped} skipped by their rank, {more} resampled"))?;
+    } else if searches.run > 0 && !by_solver {
         line(out, "searches", format_args!("{run} run, {skipped} skipped, {more} candidates resampled"))?;
     }
     if let Some(accuracy) = result.model_accuracy {
@@ -36,9 +49,10 @@ pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -
         )?;
     }
     match &result.verification {
-        Some(found) if engine.spec().is_oracle_alone() => {
+        Some(found) if by_solver && found.restarts == 0 => line(out, "answer", "by the follower's own solver")?,
+        Some(found) if by_solver => {
             let restarts = counted(found.restarts, "restart");
-            line(out, "answer", format_args!("by the follower's own solver; {restarts}, {} agree", found.agreeing))?;
+            line(out, "answer", format_args!("by the follower's own solver; {} of {restarts} agree", found.agreeing))?;
         }
         Some(verification) => line(out, "answer", verification)?,
         None => {}

@@ -1,0 +1,339 @@
+//! `solve --front` and `solve --sweep`: several runs, of which each uses what the others know.
+
+use super::{Args, started};
+use crate::args::Format;
+use crate::output::{self, digits, grouped};
+use crate::{Exit, table};
+use anyhow::{Context, bail};
+use bilevo::known::{Evaluation, Recorder};
+use bilevo::problems::file::{Goal, Reading};
+use bilevo::{Direction, Level, RunResult, Source, Start, Status, methods, source};
+use serde::Serialize;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// A limit on the second goal is kept to within this share of its range on the front.
+const SLACK: f64 = 1e-6;
+/// First goals that differ by less than this share of their range on the front are the same.
+const SAME: f64 = 1e-4;
+/// Violations up to this are none.
+const FEASIBLE: f64 = 1e-6;
+
+/// Evenly spaced values of a parameter, as in `demand=1:10:10`.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Values {
+    name: String,
+    values: Vec<f64>,
+}
+
+impl FromStr for Values {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong =
+            || format!("`{text}` is not a range of values\nhint: write NAME=FROM:TO:COUNT, as in demand=1:10:10");
+        let (name, range) = text.split_once('=').ok_or_else(wrong)?;
+        let [from, to, count] = range.split(':').collect::<Vec<_>>()[..] else { return Err(wrong()) };
+        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(wrong);
+        let (from, to) = (number(from)?, number(to)?);
+        let count = count.trim().parse::<u16>().ok().filter(|count| *count >= 2).ok_or_else(wrong)?;
+        let at = |i: u16| from + (to - from) * f64::from(i) / f64::from(count - 1);
+        Ok(Values { name: name.trim().into(), values: (0..count).map(at).collect() })
+    }
+}
+
+/// One point of a front or a sweep.
+#[derive(Clone, Debug, Serialize)]
+struct Point {
+    /// The parameter's value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<f64>,
+    /// Both goals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    goals: Option<[f64; 2]>,
+    /// Whether the follower's answer was checked and all constraints hold.
+    verified: bool,
+    result: RunResult,
+}
+
+#[derive(Serialize)]
+struct Sweep<'a> {
+    problem: &'a str,
+    /// The parameter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parameter: Option<&'a str>,
+    /// Evaluations of all runs; both goals at one point count as one.
+    evaluations: u64,
+    points: Vec<Point>,
+}
+
+pub(super) fn run(args: &Args, stop: &Arc<AtomicBool>) -> anyhow::Result<Exit> {
+    let path = args.problem.as_deref().unwrap_or_default();
+    let mut runs = Runs { args: args.clone(), path, stop, evaluations: 0, rows: Vec::new() };
+    let (points, parameter) = match &args.sweep {
+        Some(values) => (runs.sweep(values)?, Some(&values.name[..])),
+        None => (runs.front(args.points.map_or(9, usize::from))?, None),
+    };
+    let interrupted = points.iter().any(|point| point.result.stop == Status::Interrupted);
+    let good = points.iter().all(|point| point.verified && (parameter.is_none() || point.result.success));
+    let sweep = Sweep { problem: path, parameter, evaluations: runs.evaluations, points };
+    match args.format {
+        Format::Json => output::json(&sweep)?,
+        Format::Text => text(&sweep)?,
+    }
+    Ok(match (interrupted, good) {
+        (true, _) => Exit::Interrupted,
+        (false, true) => Exit::Done,
+        (false, false) => Exit::NotGood,
+    })
+}
+
+struct Runs<'a> {
+    args: Args,
+    path: &'a str,
+    stop: &'a Arc<AtomicBool>,
+    evaluations: u64,
+    /// What was evaluated so far.
+    rows: Vec<Evaluation>,
+}
+
+impl Runs<'_> {
+    /// One run; where nobody says how sure to be, it is `effort`.
+    fn run(&mut self, source: &dyn Source, start: Option<Start>, effort: &str) -> anyhow::Result<RunResult> {
+        let mut recorder = Recorder::default();
+        let mut solver = started(&self.args, source)?.jobs(self.args.jobs.into()).stop_flag(Arc::clone(self.stop));
+        let by_default = matches!(self.args.method.as_deref(), None | Some(methods::AUTO | methods::DEFAULT));
+        if by_default && self.args.effort.is_none() {
+            solver = solver.set("portfolio.effort", effort);
+        }
+        if self.args.target.is_none() {
+            // What is best known is so for the numbers of the file.
+            solver = solver.set("stop.target", "off");
+        }
+        let solver = solver.start_at(start).known(relabelled(&self.rows, source));
+        let result = solver.observer(&mut recorder).run()?;
+        self.rows.append(&mut recorder.rows);
+        self.evaluations += result.evaluations.total();
+        self.args.seed = Some(result.id.seed);
+        Ok(result)
+    }
+
+    /// Each value in turn, from the answer to the one before.
+    fn sweep(&mut self, Values { name, values }: &Values) -> anyhow::Result<Vec<Point>> {
+        let mut points: Vec<Point> = Vec::new();
+        for &value in values {
+            let reading = Reading { parameters: vec![(name.clone(), value)], goal: None };
+            let source = source::open_as(self.path, &reading)?;
+            let start = points.last().and_then(|point| start(&point.result));
+            let effort = if points.is_empty() { "normal" } else { "quick" };
+            // The functions are others: what was evaluated for another value says nothing.
+            self.rows.clear();
+            let result = self.run(&*source, start, effort)?;
+            let ended = result.stop == Status::Interrupted;
+            points.push(Point { value: Some(value), goals: None, verified: is_verified(&result), result });
+            if ended {
+                break;
+            }
+        }
+        Ok(points)
+    }
+
+    /// Both ends, then the middles between points that are known, as many times as needed.
+    fn front(&mut self, count: usize) -> anyhow::Result<Vec<Point>> {
+        let goals = [0, 1].map(|index| self.open(Goal { index, limit: None }));
+        let [first, second] = goals;
+        let goals = Goals { sources: [first?, second?] };
+        let ends = [
+            self.point(&goals, Goal { index: 0, limit: None }, None, "normal")?,
+            self.point(&goals, Goal { index: 1, limit: None }, None, "quick")?,
+        ];
+        let (from, to) = (goals.minimised(&ends[0])[1], goals.minimised(&ends[1])[1]);
+        let limit = |i: usize| from + (to - from) * i as f64 / (count - 1) as f64;
+        let mut found = ends.to_vec();
+        let order = if to < from { halving(1, count - 1) } else { Vec::new() };
+        for limit in order.into_iter().map(limit) {
+            if found.iter().any(|point| point.result.stop == Status::Interrupted) {
+                break;
+            }
+            self.between(&goals, &mut found, limit)?;
+        }
+        Ok(goals.front(found))
+    }
+
+    /// The point with the second goal at a limit.
+    fn between(&mut self, goals: &Goals, found: &mut Vec<Point>, limit: f64) -> anyhow::Result<()> {
+        let range = |goal: usize| (goals.minimised(&found[0])[goal] - goals.minimised(&found[1])[goal]).abs();
+        let (scale, tolerance) = (range(1), SAME * range(0));
+        let slack = limit + SLACK * scale;
+        let goal = Goal { index: 0, limit: Some((goals.direction().flip(slack), scale)) };
+        let start = goals.between(found, limit);
+        let mut point = self.point(goals, goal, start, "local")?;
+        let within = |p: &&Point| p.verified && goals.minimised(p)[1] <= slack;
+        let best = found.iter().filter(within).map(|p| goals.minimised(p)[0]).fold(f64::INFINITY, f64::min);
+        if !point.verified || best < goals.minimised(&point)[0] - tolerance {
+            point = self.point(goals, goal, None, "quick")?;
+        }
+        found.push(point);
+        Ok(())
+    }
+
+    fn point(&mut self, goals: &Goals, goal: Goal, start: Option<Start>, effort: &str) -> anyhow::Result<Point> {
+        let source = self.open(goal)?;
+        let result = self.run(&*source, start, effort)?;
+        let (Some(x), Some(y)) = (&result.x, &result.y) else {
+            bail!("a run of the front ended without an answer\nhint: give it a larger budget");
+        };
+        Ok(Point { value: None, goals: Some(goals.at(x, y)?), verified: is_verified(&result), result })
+    }
+
+    fn open(&self, goal: Goal) -> anyhow::Result<Box<dyn Source>> {
+        let source = source::open_as(self.path, &Reading { parameters: Vec::new(), goal: Some(goal) })?;
+        if source.formulas().is_none() {
+            bail!("`--front` needs formulas\nhint: for functions or programs there is `bilevo.pareto` in Python");
+        }
+        Ok(source)
+    }
+}
+
+/// The problem with either goal.
+struct Goals {
+    sources: [Box<dyn Source>; 2],
+}
+
+impl Goals {
+    fn direction(&self) -> Direction {
+        self.sources[0].spec().upper.direction
+    }
+
+    fn at(&self, x: &[f64], y: &[f64]) -> anyhow::Result<[f64; 2]> {
+        let [first, second] = [0, 1].map(|index: usize| {
+            let values = upper(&*self.sources[index], x, y);
+            values.map(|(value, _)| value).context("a goal could not be evaluated at the answer")
+        });
+        Ok([first?, second?])
+    }
+
+    /// Both goals, the smaller the better.
+    fn minimised(&self, point: &Point) -> [f64; 2] {
+        point.goals.unwrap_or([f64::NAN; 2]).map(|value| self.direction().flip(value))
+    }
+
+    /// Between the answers of the nearest points on either side of a limit.
+    fn between(&self, found: &[Point], limit: f64) -> Option<Start> {
+        let second = |point: &&Point| self.minimised(point)[1];
+        let order = |a: &&Point, b: &&Point| second(a).total_cmp(&second(b));
+        let above = found.iter().filter(|p| second(p) >= limit).min_by(order)?;
+        let below = found.iter().filter(|p| second(p) < limit).max_by(order)?;
+        let share = (second(&above) - limit) / (second(&above) - second(&below));
+        let mix = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a + share * (b - a)).collect::<Vec<f64>>();
+        let (from, to) = (start(&above.result)?, start(&below.result)?);
+        Some(Start { x: mix(&from.x, &to.x), y: from.y.zip(to.y).map(|(a, b)| mix(&a, &b)) })
+    }
+
+    /// The points that none of the others beats in both goals, the best for the first goal first.
+    fn front(&self, mut found: Vec<Point>) -> Vec<Point> {
+        found.sort_by(|a, b| {
+            let (a, b) = (self.minimised(a), self.minimised(b));
+            a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1]))
+        });
+        let mut front: Vec<Point> = Vec::new();
+        for point in found {
+            if front.last().is_none_or(|last| self.minimised(&point)[1] < self.minimised(last)[1]) {
+                front.push(point);
+            }
+        }
+        front
+    }
+}
+
+/// Numbers strictly between two others: the middle first, then the middles of both halves, and so on.
+fn halving(first: usize, end: usize) -> Vec<usize> {
+    if first >= end {
+        return Vec::new();
+    }
+    let middle = first + (end - first) / 2;
+    [vec![middle], halving(first, middle), halving(middle + 1, end)].concat()
+}
+
+/// What was evaluated, with the leader's values of another problem: both goals are known wherever one is.
+fn relabelled(rows: &[Evaluation], source: &dyn Source) -> Vec<Evaluation> {
+    let relabel = |row: &Evaluation| {
+        let values = row.upper.as_ref().and_then(|_| upper(source, &row.x, &row.y));
+        Evaluation { upper: values, is_answer: false, ..row.clone() }
+    };
+    rows.iter().map(relabel).collect()
+}
+
+/// F and the upper constraints of a problem given by formulas.
+fn upper(source: &dyn Source, x: &[f64], y: &[f64]) -> Option<(f64, Vec<f64>)> {
+    let mut constraints = Vec::new();
+    let value = bilevo::BilevelProblem::evaluate(source.formulas()?, Level::Upper, x, y, &mut constraints).ok()?;
+    Some((value, constraints))
+}
+
+fn start(result: &RunResult) -> Option<Start> {
+    Some(Start { x: result.x.clone()?, y: result.y.clone().filter(|y| !y.is_empty()) })
+}
+
+fn is_verified(result: &RunResult) -> bool {
+    let feasible = |violation: Option<f64>| violation.is_some_and(|violation| violation <= FEASIBLE);
+    result.verification.is_none_or(|verification| verification.rechecked || result.success)
+        && feasible(result.upper_violation)
+        && feasible(result.lower_violation)
+}
+
+fn text(sweep: &Sweep<'_>) -> anyhow::Result<()> {
+    let Some(first) = sweep.points.first() else { return Ok(()) };
+    let out = &mut output::stdout();
+    let count = grouped(sweep.evaluations);
+    table::heading(
+        out,
+        format_args!("{}: {} points, {count} evaluations", first.result.id.problem, sweep.points.len()),
+    )?;
+    let numbered = |letter: char, count: usize| (1..=count).map(|i| format!("{letter}{i}")).collect::<Vec<_>>();
+    let (m, n) = (first.result.x.as_ref().map_or(0, Vec::len), first.result.y.as_ref().map_or(0, Vec::len));
+    let names = first.result.names.clone();
+    let (x, y) = names.map_or_else(|| (numbered('x', m), numbered('y', n)), |names| (names.x, names.y));
+    let head: Vec<String> = match sweep.parameter {
+        Some(name) => vec![name.into(), "F".into(), "f".into()],
+        None => vec!["F1".into(), "F2".into()],
+    };
+    let mut rows = vec![[head, x, y, vec!["verified".into()]].concat()];
+    for point in &sweep.points {
+        let values = match point.goals {
+            Some(goals) => goals.map(Some).to_vec(),
+            None => vec![point.value, point.result.upper_value, point.result.lower_value],
+        };
+        let cell = |value: Option<f64>| value.map_or("-".into(), |value| digits(value, 6));
+        let vector = |v: &Option<Vec<f64>>| v.iter().flatten().map(|v| digits(*v, 6)).collect::<Vec<_>>();
+        let verified = if point.verified { "yes" } else { "no" };
+        let values = values.into_iter().map(cell).collect();
+        rows.push([values, vector(&point.result.x), vector(&point.result.y), vec![verified.into()]].concat());
+    }
+    table::columns(out, &rows)?;
+    for point in sweep.points.iter().filter(|point| !point.verified) {
+        point.result.warnings.iter().for_each(output::warn);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_has_its_ends_and_even_steps() {
+        let Values { name, values } = "demand = 1:3:5".parse().unwrap();
+        assert_eq!((name.as_str(), values), ("demand", vec![1.0, 1.5, 2.0, 2.5, 3.0]));
+        for wrong in ["demand", "demand=1:2", "demand=1:2:1", "demand=1:x:3", "demand=0:inf:3", "demand=1:2:3:4"] {
+            assert!(wrong.parse::<Values>().unwrap_err().contains("FROM:TO:COUNT"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn every_number_between_the_ends_comes_once_and_the_middle_first() {
+        assert_eq!(halving(1, 8), [4, 2, 1, 3, 6, 5, 7]);
+        assert_eq!(halving(1, 1), [0usize; 0]);
+    }
+}
