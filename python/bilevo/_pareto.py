@@ -123,8 +123,9 @@ class _Aim:
     scale: float = 1.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Point:
+    aim: _Aim
     goals: tuple[float, float]
     result: Result
 
@@ -133,6 +134,23 @@ class _Point:
         verification = self.result.verification
         checked = verification is None or verification.rechecked or self.result.y.size == 0
         return checked and self.result.maxcv_upper <= 1e-6 and self.result.maxcv_lower <= 1e-6
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """Both goals at either end of the front."""
+
+    first: tuple[float, float]
+    second: tuple[float, float]
+
+    def aim(self, limit: float) -> _Aim:
+        scale = abs(self.first[1] - self.second[1])
+        return _Aim(0, limit + _SLACK * scale, scale)
+
+    @property
+    def tolerance(self) -> float:
+        """What differs by less in the first goal is the same."""
+        return _SAME * abs(self.first[0] - self.second[0])
 
 
 class _Sweep:
@@ -165,7 +183,7 @@ class _Sweep:
         if not np.isfinite(result.x).all():
             raise ProblemError("a run of the front ended without an answer\nhint: give it a larger budget")
         self.memory.keep(result, limits=0 if limit is None else 1)
-        point = _Point(self._goals(result), result)
+        point = _Point(aim, self._goals(result), result)
         self.found.append(point)
         return point
 
@@ -180,20 +198,25 @@ class _Sweep:
         self.shares -= share
         return {"total": part}
 
-    def between(self, limit: float, ends: tuple[_Point, _Point]) -> _Point:
-        """The point with the second goal at a limit: from between its neighbours, or by a wider search where that
-        does not arrive or a point found before is better."""
-        scale = abs(ends[0].goals[1] - ends[1].goals[1])
-        aim = _Aim(0, limit + _SLACK * scale, scale)
-        tolerance = _SAME * abs(ends[0].goals[0] - ends[1].goals[0])
+    def between(self, limit: float, ends: _Ends) -> None:
+        """The point with the second goal at a limit: from between its neighbours, or by a wider search where that does
+        not arrive."""
+        aim = ends.aim(limit)
         point = self.run(aim, 1, **self._start(limit), **self.effort("local"))
-        rivals = [other for other in self.found if other.goals[1] <= limit + _SLACK * scale and other.verified]
-        best = min(rivals, key=lambda other: other.goals[0], default=point)
         # A total budget has no evaluations left for a second try.
-        if self.total is None and (not point.verified or best.goals[0] < point.goals[0] - tolerance):
+        if self.total is None and not point.verified:
             self.found.remove(point)
-            point = self.run(aim, 1, **self.effort("quick"))
-        return point
+            self.run(aim, 1, **self.effort("quick"))
+
+    def repair(self, limit: float, ends: _Ends) -> None:
+        """The same once more, from the best point that meets the limit, where that beats what was found."""
+        aim = ends.aim(limit)
+        mine = [point for point in self.found if point.aim == aim]
+        others = [p for p in self.found if p.verified and aim.limit is not None and p.goals[1] <= aim.limit]
+        best = min(others, key=lambda point: point.goals[0], default=None)
+        if self.total is None and best is not None and best.goals[0] < mine[0].goals[0] - ends.tolerance:
+            self.found.remove(mine[0])
+            self.run(aim, 1, start=best.result, **self.effort("quick"))
 
     def _start(self, limit: float) -> dict[str, Any]:
         """Between the answers of the nearest points on either side."""
@@ -258,11 +281,13 @@ def pareto(
     memory = _Memory(goals, sign, by_solver=options.get("follower") is not None)
     sweep = _Sweep(memory, f, (bounds_upper, bounds_lower), upper_constraints, options)
     sweep.total, sweep.shares = _total(budget), 2 * _END + points - 2
-    ends = sweep.run(_Aim(0), _END), sweep.run(_Aim(1), _END, **sweep.effort("quick"))
-    limits = np.linspace(ends[0].goals[1], ends[1].goals[1], points)[1:-1]
-    if ends[1].goals[1] < ends[0].goals[1]:
-        for limit in _halving([float(limit) for limit in limits]):
+    ends = _Ends(sweep.run(_Aim(0), _END).goals, sweep.run(_Aim(1), _END, **sweep.effort("quick")).goals)
+    limits = [float(limit) for limit in np.linspace(ends.first[1], ends.second[1], points)[1:-1]]
+    if ends.second[1] < ends.first[1]:
+        for limit in _halving(limits):
             sweep.between(limit, ends)
+        for limit in sorted(limits):
+            sweep.repair(limit, ends)
     return _front(sweep, sign)
 
 

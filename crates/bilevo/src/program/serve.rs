@@ -154,8 +154,7 @@ fn batch(spec: &ProblemSpec, kind: Kind, points: &[Point]) -> Option<Result<Batc
         Kind::Follower if !own => return None,
         Kind::Follower => Batch::of_decisions(spec, points.iter().map(|point| &point.x[..])),
         Kind::Upper if own => {
-            let info =
-                |point: &Point| point.info.as_ref().and_then(|info| serde_json::to_vec(info).ok()).map(Into::into);
+            let info = |point: &Point| point.info.as_ref().and_then(|info| serde_json::to_vec(info).ok());
             let answer = |point: &Point| OracleAnswer { y: point.y.clone(), value: point.value, info: info(point) };
             Batch::of_answers(spec, points.iter().map(|point| (&point.x[..], answer(point))))
         }

@@ -11,7 +11,7 @@ use bilevo::{Direction, Level, RunResult, Source, Start, Status, methods, source
 use serde::Serialize;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A limit on the second goal is kept to within this share of its range on the front.
 const SLACK: f64 = 1e-6;
@@ -52,6 +52,9 @@ struct Point {
     /// Both goals.
     #[serde(skip_serializing_if = "Option::is_none")]
     goals: Option<[f64; 2]>,
+    /// The limit on the second one, minimised.
+    #[serde(skip)]
+    limit: Option<f64>,
     /// Whether the follower's answer was checked and all constraints hold.
     verified: bool,
     result: RunResult,
@@ -131,7 +134,7 @@ impl Runs<'_> {
             self.rows.clear();
             let result = self.run(&*source, start, effort)?;
             let ended = result.stop == Status::Interrupted;
-            points.push(Point { value: Some(value), goals: None, verified: is_verified(&result), result });
+            points.push(Point { value: Some(value), goals: None, limit: None, verified: is_verified(&result), result });
             if ended {
                 break;
             }
@@ -152,29 +155,44 @@ impl Runs<'_> {
         let limit = |i: usize| from + (to - from) * i as f64 / (count - 1) as f64;
         let mut found = ends.to_vec();
         let order = if to < from { halving(1, count - 1) } else { Vec::new() };
-        for limit in order.into_iter().map(limit) {
-            if found.iter().any(|point| point.result.stop == Status::Interrupted) {
-                break;
-            }
-            self.between(&goals, &mut found, limit)?;
+        for &i in &order {
+            self.between(&goals, &mut found, limit(i))?;
+        }
+        // From the tightest limit to the loosest.
+        for i in (1..=order.len()).rev() {
+            self.repair(&goals, &mut found, limit(i))?;
         }
         Ok(goals.front(found))
     }
 
-    /// The point with the second goal at a limit.
+    /// The point with the second goal at a limit: from between its neighbours, or by a wider search where that
+    /// does not arrive.
     fn between(&mut self, goals: &Goals, found: &mut Vec<Point>, limit: f64) -> anyhow::Result<()> {
-        let range = |goal: usize| (goals.minimised(&found[0])[goal] - goals.minimised(&found[1])[goal]).abs();
-        let (scale, tolerance) = (range(1), SAME * range(0));
-        let slack = limit + SLACK * scale;
-        let goal = Goal { index: 0, limit: Some((goals.direction().flip(slack), scale)) };
-        let start = goals.between(found, limit);
-        let mut point = self.point(goals, goal, start, "local")?;
-        let within = |p: &&Point| p.verified && goals.minimised(p)[1] <= slack;
-        let best = found.iter().filter(within).map(|p| goals.minimised(p)[0]).fold(f64::INFINITY, f64::min);
-        if !point.verified || best < goals.minimised(&point)[0] - tolerance {
+        if self.stop.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let goal = goals.limited(found, limit);
+        let mut point = self.point(goals, goal, goals.between(found, limit), "local")?;
+        if !point.verified {
             point = self.point(goals, goal, None, "quick")?;
         }
-        found.push(point);
+        found.push(Point { limit: Some(limit), ..point });
+        Ok(())
+    }
+
+    /// The same once more, from the best point that meets the limit, where that beats what was found.
+    fn repair(&mut self, goals: &Goals, found: &mut [Point], limit: f64) -> anyhow::Result<()> {
+        let Some(mine) = found.iter().position(|point| point.limit == Some(limit)) else { return Ok(()) };
+        let (slack, tolerance) = (SLACK * goals.range(found, 1), SAME * goals.range(found, 0));
+        let first = |point: &Point| goals.minimised(point)[0];
+        let within = |point: &&Point| point.verified && goals.minimised(point)[1] <= limit + slack;
+        let best = found.iter().filter(within).min_by(|a, b| first(a).total_cmp(&first(b)));
+        let better =
+            best.filter(|best| first(best) < first(&found[mine]) - tolerance && !self.stop.load(Ordering::Relaxed));
+        if let Some(start) = better.and_then(|better| start(&better.result)) {
+            let again = self.point(goals, goals.limited(found, limit), Some(start), "quick")?;
+            found[mine] = Point { limit: Some(limit), ..again };
+        }
         Ok(())
     }
 
@@ -184,7 +202,7 @@ impl Runs<'_> {
         let (Some(x), Some(y)) = (&result.x, &result.y) else {
             bail!("a run of the front ended without an answer\nhint: give it a larger budget");
         };
-        Ok(Point { value: None, goals: Some(goals.at(x, y)?), verified: is_verified(&result), result })
+        Ok(Point { value: None, goals: Some(goals.at(x, y)?), limit: None, verified: is_verified(&result), result })
     }
 
     fn open(&self, goal: Goal) -> anyhow::Result<Box<dyn Source>> {
@@ -217,6 +235,17 @@ impl Goals {
     /// Both goals, the smaller the better.
     fn minimised(&self, point: &Point) -> [f64; 2] {
         point.goals.unwrap_or([f64::NAN; 2]).map(|value| self.direction().flip(value))
+    }
+
+    /// How far a goal reaches over the front, whose ends were found first.
+    fn range(&self, found: &[Point], goal: usize) -> f64 {
+        (self.minimised(&found[0])[goal] - self.minimised(&found[1])[goal]).abs()
+    }
+
+    /// The first goal with a limit on the second.
+    fn limited(&self, found: &[Point], limit: f64) -> Goal {
+        let scale = self.range(found, 1);
+        Goal { index: 0, limit: Some((self.direction().flip(limit + SLACK * scale), scale)) }
     }
 
     /// Between the answers of the nearest points on either side of a limit.
