@@ -273,9 +273,8 @@ mod tests {
             (problem.offsets, problem.weights) = (vec![offset, -offset], vec![100.0; 2]);
             let solution = problem.solve().unwrap();
             let along = dot(&a, &problem.gradient) - offset;
-            for i in 0..3 {
-                let expected = -problem.gradient[i] + along * a[i];
-                assert!((solution.shift[i] - expected).abs() < 1e-6, "{offset}: {:?} {expected}", solution.shift);
+            for ((shift, slope), a) in solution.shift.iter().zip(&problem.gradient).zip(&a) {
+                assert!((shift + slope - along * a).abs() < 1e-6, "{offset}: {:?}", solution.shift);
             }
         }
     }
