@@ -19,6 +19,10 @@ const AGREEMENT: f64 = 1e-3;
 /// ... or of its scale: at least the first, at most the second.
 const AGREEMENT_SCALE: (f64, f64) = (1e-6, 1e-3);
 
+/// A leader's constraint that changes by less than this share of the follower's is one of those: where the
+/// follower keeps to it, the leader sees it at zero only.
+const SHARED: f64 = 1e-3;
+
 /// A decision with an answer, in unit coordinates, and the values at both levels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Claim {
@@ -82,9 +86,10 @@ impl Scales {
             let outputs = 1 + spec.level(level).constraints();
             (0..outputs).map(|output| archive.level(level).scale(output)).collect()
         };
+        let lower: Vec<f64> = of(Level::Lower);
         Scales {
-            upper: of(Level::Upper),
-            lower: of(Level::Lower),
+            upper: with_shared(of(Level::Upper), &lower),
+            lower,
             inequalities: (spec.upper.inequalities, spec.lower.inequalities),
             equality_tolerance: spec.equality_tolerance,
             added: spec.lower_constraints == LowerConstraints::Added,
@@ -94,11 +99,8 @@ impl Scales {
     /// The same for what the archive shows by now.
     pub(crate) fn new_like(other: &Scales, archive: &Archive) -> Self {
         let of = |level: Level, count: usize| (0..count).map(|output| archive.level(level).scale(output)).collect();
-        Scales {
-            upper: of(Level::Upper, other.upper.len()),
-            lower: of(Level::Lower, other.lower.len()),
-            ..other.clone()
-        }
+        let lower: Vec<f64> = of(Level::Lower, other.lower.len());
+        Scales { upper: with_shared(of(Level::Upper, other.upper.len()), &lower), lower, ..other.clone() }
     }
 
     /// Scale of F.
@@ -169,5 +171,25 @@ impl Scales {
     pub(crate) fn promises(&self, a: &Claim, b: &Claim) -> bool {
         let better = self.is_feasible(a) && !self.is_feasible(b) || a.value() < b.value() - self.tolerance(b.value());
         better && self.compare(a, b).is_lt()
+    }
+}
+
+/// The upper scales, with those of the follower's constraints for constraints that it keeps at zero.
+fn with_shared(mut upper: Vec<f64>, lower: &[f64]) -> Vec<f64> {
+    let least = lower[1..].iter().copied().fold(f64::INFINITY, f64::min);
+    for scale in upper[1..].iter_mut().filter(|scale| least.is_finite() && **scale < SHARED * least) {
+        *scale = least;
+    }
+    upper
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_constraint_that_the_follower_keeps_is_measured_by_its_own() {
+        assert_eq!(with_shared(vec![1e-9, 1e-9, 0.5, 7.0], &[3.0, 4.0, 2.0]), [1e-9, 2.0, 0.5, 7.0]);
+        assert_eq!(with_shared(vec![1.0, 1e-9], &[3.0]), [1.0, 1e-9]);
     }
 }
