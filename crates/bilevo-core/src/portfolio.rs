@@ -19,8 +19,9 @@
 //! | when is an answer good enough on the way? | `follower.rs`, `search/descent.rs`, `tolerance` |
 //! | what is better, feasible, the same? | `claim.rs`, `Scales` |
 //! | is it the follower's answer? | `verify.rs` |
-//! | what comes next, when does it end? | `next.rs` |
-//! | from where, with how much? | `scheme.rs`, `begin` |
+//! | what comes next? | `next.rs`, `next/borders.rs` after a correction, `next/ties.rs` |
+//! | when does it end? | `next/ending.rs` |
+//! | from where, with how much? | `scheme/begin.rs` |
 //! | what do earlier runs tell? | `known.rs` |
 //!
 //! Variables are in unit coordinates, functions are judged by their observed spread, renewed whenever a

@@ -1,8 +1,11 @@
 //! Scripted histories: what happened, and what comes next.
 
+use super::borders::ROUNDS;
+use super::ties::{WEIGHTS, lean_from};
 use super::*;
 use crate::portfolio::archive::Archive;
 use crate::portfolio::claim::Scales;
+use crate::portfolio::config::Effort;
 use crate::portfolio::verify::Verdict;
 use crate::problem::{Level, LevelSpec, ProblemSpec};
 

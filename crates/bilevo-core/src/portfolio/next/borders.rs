@@ -1,0 +1,110 @@
+//! After a correction: the true answer, the border to the hoped for one, and the next-best decisions.
+
+use super::{ANEW, Next};
+use crate::portfolio::archive::distance;
+use crate::portfolio::config::PortfolioConfig;
+use crate::portfolio::history::{Entry, History, Kind};
+use crate::portfolio::verify::DIFFERENT;
+
+/// Restarts with searches along borders that may fail, and twice as many more for each that does not.
+const BORDERS: usize = 3;
+/// Rounds of such a search, or of an exact end, each with the rivals that the verdicts found so far.
+pub(super) const ROUNDS: usize = 6;
+/// What borders and exact ends that fail may cost, each: so many times the evaluations of a descent, and this
+/// share of all others.
+const ALLOWANCE: (u64, f64) = (3, 0.25);
+/// Rivals at most, the latest.
+const RIVALS: usize = 6;
+/// Next-best decisions of a restart that are looked at.
+const SECONDS: usize = 2;
+
+/// A descent goes on from the true answer, once in a restart; then the border to the one hoped for.
+pub(super) fn after_correction(history: &History, config: &PortfolioConfig, restart: &[&Entry]) -> Option<Next> {
+    let plain = |e: &Entry| !matches!(e.kind, Kind::Exact | Kind::Border);
+    let corrected = || (0..restart.len()).filter(|&i| plain(restart[i]) && restart[i].is_corrected());
+    let at = corrected().next_back()?;
+    let verdict = restart[at].verdict.as_ref()?;
+    let moved_on = corrected().count() > 1 || restart[at + 1..].iter().any(|e| e.kind == Kind::Finish);
+    if verdict.claim.settled && !moved_on && restart[at].kind != Kind::Second {
+        return Some(Next::Finish(verdict.claim.clone(), ANEW));
+    }
+    let had = restart.iter().any(|e| e.kind == Kind::Border);
+    let may_pay = || borders_may_pay(history) && may_cost(history, config, Kind::Border);
+    let hoped = verdict.hoped.as_ref().filter(|_| config.borders.is_on() && !had && may_pay())?;
+    let pays = history.promises(hoped) && history.scales.is_feasible(hoped);
+    pays.then(|| Next::Border(hoped.clone(), with_rival(rivals(history), &verdict.claim.y)))
+}
+
+/// An exact end or a border whose answer a verdict replaced, once more with that answer among the rivals.
+pub(super) fn another_round(history: &History, config: &PortfolioConfig, restart: &[&Entry]) -> Option<Next> {
+    let last = restart.last().filter(|e| matches!(e.kind, Kind::Exact | Kind::Border))?;
+    let verdict = last.verdict.as_ref()?;
+    let hoped = verdict.hoped.as_ref().filter(|h| history.promises(h))?;
+    // Where a rival only moved a little, the rounds are about to converge.
+    let converges = last.rivals.iter().any(|rival| distance(rival, &verdict.claim.y) <= DIFFERENT);
+    let rounds = restart.iter().filter(|e| e.kind == last.kind).count();
+    if rounds >= ROUNDS || !converges && !may_cost(history, config, last.kind) {
+        return None;
+    }
+    let rivals = with_rival(last.rivals.clone(), &verdict.claim.y);
+    Some(match last.kind {
+        Kind::Exact => Next::Exact(hoped.clone(), rivals),
+        _ if converges => Next::Tracked(hoped.clone(), rivals),
+        _ => Next::Border(hoped.clone(), rivals),
+    })
+}
+
+/// Rivals with another one, which takes the place of those close to it.
+pub(super) fn with_rival(mut rivals: Vec<Vec<f64>>, y: &[f64]) -> Vec<Vec<f64>> {
+    rivals.retain(|rival| distance(rival, y) > DIFFERENT);
+    rivals.push(y.to_vec());
+    let old = rivals.len().saturating_sub(RIVALS);
+    rivals.split_off(old)
+}
+
+/// Rivals of all such searches so far: whatever x is, the follower may answer with any of them.
+pub(super) fn rivals(history: &History) -> Vec<Vec<f64>> {
+    let changed = history.entries.iter().filter(|e| matches!(e.kind, Kind::Exact | Kind::Border));
+    let given = |e: &Entry| e.verdict.as_ref().filter(|v| v.hoped.is_some()).map(|v| v.claim.y.clone());
+    let all = changed.flat_map(|e| e.rivals.iter().cloned().chain(given(e)));
+    all.fold(Vec::new(), |rivals, y| with_rival(rivals, &y))
+}
+
+/// After a correction, the next-best decisions that the restart saw: under the answer that is now known
+/// one of them may be better than what is left of the claim.
+pub(super) fn second(history: &History, restart: &[&Entry]) -> Option<Next> {
+    let looked = restart.iter().filter(|e| e.kind == Kind::Second).count();
+    let won = |e: &Entry| history.elite().is_some_and(|elite| history.is_border_of(e, elite));
+    if restart.iter().any(|e| won(e)) || looked >= SECONDS || !restart.iter().any(|e| e.is_corrected()) {
+        return None;
+    }
+    let seen = |x: &[f64]| {
+        let verified = history.entries.iter().filter_map(Entry::verified);
+        verified.map(|c| &c.x).any(|other| distance(other, x) <= DIFFERENT)
+    };
+    let seconds = restart.iter().flat_map(|e| &e.seconds).filter(|c| history.promises(c) && !seen(&c.x));
+    seconds.min_by(|a, b| history.scales.compare(a, b)).map(|claim| Next::Second(claim.clone()))
+}
+
+/// Whether searches along borders have not failed too often: where the follower has many minima, a third
+/// one is better than both.
+pub(super) fn borders_may_pay(history: &History) -> bool {
+    let Some(elite) = history.elite() else { return true };
+    let is = |e: &Entry| e.kind == Kind::Border;
+    let mut tried: Vec<u64> = history.entries.iter().filter(|e| is(e)).map(|e| e.restart).collect();
+    tried.dedup();
+    let won = tried.iter().filter(|r| history.of_restart(**r).any(|e| history.is_border_of(e, elite))).count();
+    tried.len() - won < BORDERS + 2 * won
+}
+
+/// Whether searches of a kind have not cost too much without leading to the elite.
+pub(super) fn may_cost(history: &History, config: &PortfolioConfig, kind: Kind) -> bool {
+    let Some(elite) = history.elite() else { return true };
+    let won = |restart: u64| history.of_restart(restart).any(|e| history.is_won_by(e, kind, elite));
+    let spent = |failed: bool| -> u64 {
+        let is_failed = |e: &Entry| e.kind == kind && !won(e.restart);
+        history.entries.iter().filter(|e| is_failed(e) == failed).map(|e| e.spent).sum()
+    };
+    let descent = (config.descent * (elite.x.len() + elite.y.len())) as u64;
+    spent(true) as f64 <= (ALLOWANCE.0 * descent) as f64 + ALLOWANCE.1 * spent(false) as f64
+}

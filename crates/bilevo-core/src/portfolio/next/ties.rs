@@ -1,0 +1,116 @@
+//! Ties: when leaning descents are made, under which weights, and what follows them.
+
+use super::borders::{may_cost, rivals};
+use super::{NARROW, Next, restarts};
+use crate::portfolio::claim::Claim;
+use crate::portfolio::config::PortfolioConfig;
+use crate::portfolio::history::{Entry, History, Kind};
+use crate::portfolio::verify::Verdict;
+
+/// A leaning descent has lost its way if F changes by this many times as much as under the weight before.
+const LEAP: f64 = 4.0;
+/// Leaning descents that must follow the elite if one of them found it.
+pub(super) const LEANS_AFTER_WIN: usize = 6;
+/// Weights of leaning descents, one after the other: from where the leader would like to be to where the
+/// follower hardly leans. Halved each time, so that the answer stays where the leader wants it.
+pub(super) const WEIGHTS: [f64; 11] = [102.4, 51.2, 25.6, 12.8, 6.4, 3.2, 1.6, 0.8, 0.4, 0.2, 0.1];
+
+/// The decision of an entry, as good as the elite, if the follower is indifferent there and the leader is not.
+pub(super) fn tied<'a>(history: &History, entry: &'a Entry) -> Option<&'a Claim> {
+    let (elite, verdict) = (history.elite()?, entry.verdict.as_ref()?);
+    let Verdict { claim, others, .. } = verdict;
+    let matters = |other: &Claim| (other.value() - claim.value()).abs() > history.scales.tolerance(claim.value());
+    let counts = history.scales.agree(claim, elite) && verdict.hoped.is_none();
+    (verdict.tied && counts && others.iter().any(matters)).then_some(claim)
+}
+
+/// A leaning descent from a decision that the leader may only hope to improve.
+pub(super) fn lean_from(claim: &Claim) -> Next {
+    Next::Lean { kind: Kind::LeanHere, from: Some(claim.clone()), weight: WEIGHTS[WEIGHTS.len() - 1] }
+}
+
+/// An exact end that led to a better elite is made exact by a plain descent: where nothing is tied, that has
+/// the fewer variables.
+pub(super) fn after_exact(history: &History, last: &Entry) -> Option<Next> {
+    let is_elite = last.kind == Kind::Exact && history.elite_at() == Some(history.entries.len() - 1);
+    let claim = last.verified().filter(|_| is_elite && !last.is_corrected())?;
+    Some(Next::Finish(claim.clone(), NARROW * NARROW))
+}
+
+/// A leaning descent that promises more than the elite goes on under a smaller weight, then to its exact
+/// end. One that leaps, or promises nothing any more, has lost its way: the exact end goes from the one before.
+pub(super) fn after_leaning(history: &History, config: &PortfolioConfig, restart: &[&Entry]) -> Option<Next> {
+    if !may_cost(history, config, Kind::Exact) {
+        return None;
+    }
+    let ladder = ladder(history, restart.first()?);
+    let promising = restart.iter().map_while(|e| e.claim.as_ref().filter(|c| history.promises(c)));
+    let mut claims: Vec<&Claim> = promising.collect();
+    if let [.., a, b, c] = claims[..]
+        && (c.value() - b.value()).abs() > LEAP * (b.value() - a.value()).abs() + history.scales.tolerance(b.value())
+    {
+        claims.pop();
+    }
+    let claim = *claims.last()?;
+    let weight = ladder.get(claims.len()).filter(|_| claims.len() == restart.len());
+    if let Some(weight) = weight {
+        return Some(Next::Lean { kind: Kind::LeanOn, from: Some(claim.clone()), weight: *weight });
+    }
+    // The gain grows with the weight where nothing is tied: what would be left of it without one?
+    let Some((before, elite)) = claims.len().checked_sub(2).map(|i| claims[i]).zip(history.elite()) else {
+        return (claims.len() == restart.len()).then(|| Next::Exact(claim.clone(), rivals(history)));
+    };
+    let share = 1.0 / (ladder[claims.len() - 2] / ladder[claims.len() - 1] - 1.0);
+    let (gain, former) = (elite.value() - claim.value(), elite.value() - before.value());
+    let vanishes = gain - (former - gain) * share <= history.scales.tolerance(elite.value());
+    (!vanishes).then(|| Next::Exact(claim.clone(), rivals(history)))
+}
+
+/// The weights of a leaning restart. From the elite only the last one; from elsewhere the first time all,
+/// then fewer, so that not all of them end where the leader alone would.
+fn ladder(history: &History, first: &Entry) -> &'static [f64] {
+    let before = history.entries.iter().filter(|e| e.kind == Kind::LeanAway && e.restart < first.restart).count();
+    weights(if first.kind == Kind::LeanHere { WEIGHTS.len() } else { before })
+}
+
+/// The weights of a leaning restart from elsewhere after some others.
+fn weights(before: usize) -> &'static [f64] {
+    &WEIGHTS[(3 * before).min(WEIGHTS.len() - 1)..]
+}
+
+/// Leaning descents since the elite was found.
+pub(super) fn leans_since(history: &History) -> usize {
+    let since = history.elite_since();
+    history.entries.iter().skip(since).filter(|e| matches!(e.kind, Kind::LeanHere | Kind::LeanAway)).count()
+}
+
+pub(super) fn is_found_by_leaning(history: &History) -> bool {
+    let elite = history.entries.get(history.elite_since());
+    elite.is_some_and(|e| matches!(e.kind, Kind::Exact))
+}
+
+/// While restarts do not agree: after each of them, and again and again where one has found the elite.
+pub(super) fn lean_is_due(history: &History, config: &PortfolioConfig) -> bool {
+    let leans = |e: &&Entry| matches!(e.kind, Kind::LeanHere | Kind::LeanAway);
+    let made = history.entries.iter().filter(leans).count() as u64;
+    let populations = restarts(history, Kind::Population).count() as u64;
+    history.elite().is_some()
+        && (is_found_by_leaning(history) && leans_since(history) < LEANS_AFTER_WIN
+            || populations > made && may_cost(history, config, Kind::Exact))
+}
+
+/// From the elite first, then from the best of a sample of the box, then from anywhere.
+pub(super) fn lean(history: &History) -> Next {
+    if let Some(elite) = history.elite().filter(|_| leans_since(history) == 0) {
+        return lean_from(elite);
+    }
+    let of = |kind: Kind| history.entries.iter().filter(move |e| e.kind == kind);
+    let before = of(Kind::LeanAway).count();
+    match of(Kind::Sample).next() {
+        None => Next::Restart(Kind::Sample),
+        Some(sample) => {
+            let from = sample.claim.clone().filter(|_| before == 0);
+            Next::Lean { kind: Kind::LeanAway, from, weight: weights(before)[0] }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! From where each search starts, and what it may spend.
+
+use super::{Portfolio, Present};
+use crate::config::Target;
+use crate::engine::RunView;
+use crate::portfolio::claim::Claim;
+use crate::portfolio::config::Effort;
+use crate::portfolio::history::{ARRIVED, Kind};
+use crate::portfolio::next::Next;
+use crate::portfolio::search::changed::{Change, Changed, Rivals};
+use crate::portfolio::search::descent::{self, Descent};
+use crate::portfolio::search::population::{self, Population};
+use crate::portfolio::search::sample::Sample;
+use crate::portfolio::search::{Goal, Ground};
+use crate::portfolio::verify::{Depth, Look, Verify};
+use crate::position::PositionKind;
+use crate::problem::{Level, ProblemSpec};
+use crate::rng::Purpose;
+
+/// Variables of both levels up to which a descent has as many evaluations for each, and up to which there
+/// are descents. Their models cost the cube of the variables.
+pub(super) const DESCENT_DIM: (usize, usize) = (5, 40);
+/// Distance of a start from the lower ends of the leader's box, as a share of it, and the size of the
+/// first steps relative to that distance.
+const NEAR_END: (f64, f64, f64) = (1e-3, 3e-2, 5.0);
+/// Steps below this share of the weight end a leaning descent; larger weights count as this one.
+const COARSE: f64 = 0.03;
+const MODERATE: f64 = 0.3;
+/// Size of the first steps of an exact end, and along a border.
+const EXACT: f64 = 0.5;
+const BORDER: f64 = 0.25;
+
+impl Portfolio {
+    /// Begins what comes next.
+    pub(super) fn begin(&mut self, next: Next, run: &RunView<'_>) {
+        let (spec, streams) = (run.spec, run.streams);
+        let number = self.history.entries.len() as u64;
+        self.since = self.archive.upper.len();
+        self.present = match next {
+            Next::Restart(kind @ (Kind::Descent | Kind::NearEnds)) => {
+                let mut stream = streams.open(Purpose::Start, 0, 1 + number);
+                let mut point: Vec<f64> = (0..self.shape.dim()).map(|_| stream.uniform()).collect();
+                let mut size = 1.0;
+                if kind == Kind::NearEnds {
+                    let share = NEAR_END.0 * libm::pow(NEAR_END.1 / NEAR_END.0, stream.uniform());
+                    point[..self.shape.upper[0]].fill(share);
+                    size = NEAR_END.2 * share;
+                }
+                let start = descent::Start { point, size, budget: self.budget(), coarse: 0.0, goal: self.goal() };
+                Present::Descent(Box::new(Descent::new(self.shape, &self.archive, start)), kind)
+            }
+            Next::Finish(claim, size) => {
+                let budget = self.budget() / 2;
+                let start = descent::Start { point: claim.point(), size, budget, coarse: 0.0, goal: self.goal() };
+                Present::Descent(Box::new(Descent::new(self.shape, &self.archive, start)), Kind::Finish)
+            }
+            Next::Restart(Kind::Population) => {
+                let ground = Ground { spec, archive: &self.archive, scales: &self.history.scales, streams };
+                let start = population::Start {
+                    shape: self.shape,
+                    config: &self.config,
+                    size: self.size,
+                    number: self.history.entries.iter().filter(|e| e.kind == Kind::Population).count() as u64,
+                    generation: self.population.as_ref().map_or(0, |p| p.generation),
+                    goal: self.goal(),
+                    rivals: self.history.rivals(),
+                };
+                Present::Population(Box::new(Population::new(&ground, start)))
+            }
+            Next::Resume => match self.population.take() {
+                Some(mut population) => {
+                    let restart = self.history.restart();
+                    let own = self.history.elite_at().is_some_and(|at| self.history.entries[at].restart == restart);
+                    let goal = self.goal().filter(|_| !own);
+                    population.resume(self.history.last().and_then(|e| e.verified().or(e.claim.as_ref())), goal);
+                    Present::Population(population)
+                }
+                None => Present::Ended,
+            },
+            Next::Verify(at, depth) => self.verify(at, depth, run.left.0),
+            Next::Restart(Kind::Sample) => {
+                Present::Sample(Box::new(Sample::new(self.shape.dim(), streams.open(Purpose::Position, 0, number))))
+            }
+            Next::Lean { kind, from, weight } => {
+                let mut stream = streams.open(Purpose::Start, 0, 1 + number);
+                let anywhere = || (0..self.shape.dim()).map(|_| stream.uniform()).collect();
+                let point = from.as_ref().map_or_else(anywhere, Claim::point);
+                let size = if kind == Kind::LeanOn { (2.0 * weight).min(1.0) } else { 1.0 };
+                let change = Change::Lean(weight, self.history.scales.clone());
+                self.changed(change, kind, point, (size, COARSE * weight.min(MODERATE)))
+            }
+            Next::Exact(claim, answers) => {
+                let point = [claim.point(), claim.y].concat();
+                let change = Change::Exact(Rivals { answers, scales: self.history.scales.clone() });
+                self.changed(change, Kind::Exact, point, (EXACT, 0.0))
+            }
+            Next::Border(claim, answers) => {
+                let change = Change::Border(Rivals { answers, scales: self.history.scales.clone() });
+                self.changed(change, Kind::Border, claim.point(), (BORDER, 0.0))
+            }
+            Next::Tracked(claim, answers) => {
+                let rival = answers.last().cloned().unwrap_or_default();
+                let change = Change::Tracked(Rivals { answers, scales: self.history.scales.clone() });
+                self.changed(change, Kind::Border, [claim.point(), rival].concat(), (BORDER, 0.0))
+            }
+            Next::Feasible(claim) => self.changed(Change::Feasible, Kind::Feasible, claim.point(), (BORDER, 0.0)),
+            Next::Second(claim) => Present::Second(claim),
+            Next::Restart(_) | Next::End => Present::Ended,
+        };
+    }
+
+    /// A verdict on the claim of an entry, with so many evaluations left.
+    fn verify(&self, at: usize, depth: Depth, left: u64) -> Present {
+        let entry = &self.history.entries[at];
+        let Some(claim) = entry.verified().or(entry.claim.as_ref()) else { return Present::Ended };
+        let look = Look {
+            depth,
+            number: self.history.entries.len() as u64 + entry.looks,
+            range: self.history.follower_range(),
+            decided: self.config.position.kind != PositionKind::Any,
+            room: usize::try_from(left).unwrap_or(usize::MAX),
+        };
+        Present::Verify(Box::new(Verify::new(self.shape, claim.clone(), self.history.answers(), look)), at)
+    }
+
+    /// A descent from a point of the problem.
+    pub(super) fn descend_from(&mut self, spec: &ProblemSpec, start: &[f64], size: f64) {
+        let (x, y) = start.split_at(self.shape.upper[0]);
+        let point = [spec.upper.space.to_unit(x), spec.lower.space.to_unit(y)].concat();
+        self.present = self.descent(point, size, Kind::Descent);
+        self.wanted.clear(Level::Lower);
+    }
+
+    /// A descent that nothing is known of.
+    pub(super) fn descent(&self, point: Vec<f64>, size: f64, kind: Kind) -> Present {
+        let start = descent::Start { point, size, budget: self.budget(), coarse: 0.0, goal: None };
+        Present::Descent(Box::new(Descent::new(self.shape, &self.archive, start)), kind)
+    }
+
+    /// A descent of a changed problem.
+    fn changed(&self, change: Change, kind: Kind, point: Vec<f64>, (size, coarse): (f64, f64)) -> Present {
+        let budget = self.budget_for(point.len()) / if kind == Kind::Border { 2 } else { 1 };
+        let start = descent::Start { budget, point, size, coarse, goal: None };
+        let informed = kind == Kind::LeanOn;
+        let rivals = match &change {
+            Change::Lean(..) | Change::Feasible => Vec::new(),
+            Change::Exact(rivals) | Change::Border(rivals) | Change::Tracked(rivals) => rivals.answers.clone(),
+        };
+        Present::Changed(Box::new(Changed::new(self.shape, &self.archive, change, start, informed)), kind, rivals)
+    }
+
+    /// Evaluations of a descent: where there are more variables, it takes more for each of them.
+    fn budget(&self) -> u64 {
+        self.budget_for(self.shape.dim())
+    }
+
+    fn budget_for(&self, dim: usize) -> u64 {
+        let each = self.config.portfolio.descent * dim.max(DESCENT_DIM.0) / DESCENT_DIM.0;
+        (each * dim) as u64
+    }
+
+    /// The elite, if a restart may end near it: not where the run is to end at a target or by its budget, since
+    /// nothing would become more exact.
+    fn goal(&self) -> Option<Goal> {
+        let aims = self.config.stop.target != Target::Off && !self.spec.best_known.is_empty();
+        if aims || self.config.portfolio.effort == Effort::Budget {
+            return None;
+        }
+        let elite = self.history.elite().filter(|elite| self.history.scales.is_feasible(elite))?;
+        let sure = self.history.agreement().0 >= 1;
+        let scales = &self.history.scales;
+        sure.then(|| Goal {
+            claim: elite.clone(),
+            near: ARRIVED.0,
+            above: ARRIVED.1 * scales.leader(),
+            below: scales.tolerance(elite.value()),
+        })
+    }
+}
