@@ -30,10 +30,11 @@ pub struct Live {
 #[derive(Template)]
 #[template(path = "live.html")]
 struct Page<'a> {
+    title: &'a str,
+    lead: &'a str,
     live: &'a Live,
     table: Option<String>,
     figure: Option<String>,
-    style: &'static str,
 }
 
 impl Live {
@@ -44,7 +45,7 @@ impl Live {
     pub fn html(&self) -> Result<String, ReportError> {
         let table = self.table.as_ref().map(|table| TablePart { table }.render()).transpose()?;
         let figure = self.figure().map(|scene| inline(&scene, "curve"));
-        Ok(Page { live: self, table, figure, style: include_str!("report/report.css") }.render()?)
+        Ok(Page { title: &self.title, lead: &self.lead, live: self, table, figure }.render()?)
     }
 
     /// The best F over the evaluations; none before there are two points of it.

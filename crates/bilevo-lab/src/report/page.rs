@@ -10,6 +10,8 @@ use std::fmt::Write;
 #[derive(Template)]
 #[template(path = "report.html")]
 struct Page<'a> {
+    title: &'a str,
+    lead: &'a str,
     report: &'a Report,
     summary: Vec<String>,
     curve_groups: Vec<CurveGroup<'a>>,
@@ -18,7 +20,6 @@ struct Page<'a> {
     tables: Vec<(&'a str, String)>,
     floor: f64,
     data: String,
-    style: &'static str,
     script: &'static str,
 }
 
@@ -84,6 +85,8 @@ pub(super) fn write(report: &Report) -> Result<String, ReportError> {
         tables.push((t.title.as_str(), table(t)?));
     }
     let page = Page {
+        title: &report.title,
+        lead: &report.lead,
         report,
         summary: report.summary.iter().map(|(_, t)| table(t)).collect::<Result<_, _>>()?,
         problems: problems(&report.curves),
@@ -92,7 +95,6 @@ pub(super) fn write(report: &Report) -> Result<String, ReportError> {
         tables,
         floor: FLOOR,
         data,
-        style: include_str!("report.css"),
         script: include_str!("report.js"),
     };
     Ok(page.render()?)

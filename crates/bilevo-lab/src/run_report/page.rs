@@ -29,7 +29,6 @@ struct Page {
     budget: String,
     advice: Vec<String>,
     facts: Vec<(&'static str, String)>,
-    style: String,
 }
 
 struct Tile {
@@ -37,16 +36,6 @@ struct Tile {
     value: String,
     detail: String,
 }
-
-/// What this page needs beyond the style of the others.
-const STYLE: &str = "#main ul:not(.tiles) { padding-left: 1.3em; max-width: 80ch; }
-b.good { color: var(--good); } b.bad { color: var(--bad); }
-.cross { stroke: var(--muted); }
-#answer .tiles { grid-template-columns: repeat(auto-fill, minmax(min(210px, 100%), 1fr)); }
-#around .panels { grid-template-columns: repeat(auto-fill, minmax(min(430px, 100%), 1fr)); margin-bottom: 12px; }
-#progress svg { min-width: 520px; }
-#progress figure { margin-bottom: 14px; }
-table { margin-bottom: 14px; }";
 
 pub(super) fn write(report: &RunReport<'_>) -> Result<String, ReportError> {
     let result = report.result;
@@ -84,7 +73,6 @@ pub(super) fn write(report: &RunReport<'_>) -> Result<String, ReportError> {
         budget: table(&budget(report))?,
         advice: advice(report),
         facts: facts(report),
-        style: [include_str!("../report/report.css"), STYLE].concat(),
     };
     Ok(page.render()?)
 }
