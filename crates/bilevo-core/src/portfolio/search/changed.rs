@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 /// Price of violation in a leaning follower, in units of F's scale.
 const PRICE: f64 = 10.0;
 /// What the follower may lose where an exact end begins, in units of f's scale. More than that is no tie.
-const TIED: f64 = 1.0;
+const TIED: f64 = 2.0;
 /// Evaluations at both levels that a leaning descent begins with, at most.
 const KNOWN: usize = 300;
 
@@ -334,7 +334,7 @@ mod tests {
         let change = Change::Exact(Rivals { answers: vec![vec![0.0]], scales: scales.clone() });
         // F, G, then what the follower loses against its answer and against a rival, g.
         let lost = |own: f64, rival: f64| change.is_no_tie(shape, &[0.0, 9.0, own * scale, rival * scale, 9.0]);
-        assert!(lost(1.1, 0.0) && lost(0.0, 1.1) && !lost(0.9, 0.9));
+        assert!(lost(2.1, 0.0) && lost(0.0, 2.1) && !lost(1.9, 1.9));
         let border = Change::Border(Rivals { answers: vec![vec![0.0]], scales });
         assert!(!border.is_no_tie(shape, &[0.0, 9.0, 9.0 * scale]));
     }
