@@ -4,7 +4,8 @@
 //! 2. A restart is brought to its end: a population is finished by a descent, and goes on where that does
 //!    not come to an end; where the verdict found another answer, a descent goes on from there, the border
 //!    between the two is searched if the claim would have paid, and again with every further answer that a
-//!    verdict finds there, and the next-best decisions that the restart saw are looked at.
+//!    verdict finds there, or with the same one tracked if it only moved, and the next-best decisions that the
+//!    restart saw are looked at.
 //! 3. An elite that stands alone while restarts end elsewhere is verified again: it may owe its value to an
 //!    answer that is not the follower's.
 //! 4. The run ends when restarts agree: three that are feasible and uncorrected, one of them wide. Before

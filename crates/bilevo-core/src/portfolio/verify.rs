@@ -4,8 +4,8 @@
 //!
 //! 1. *Probe*: answers known from elsewhere, other values of each variable in turn (`scan`), and a random
 //!    sample of the box, all in one batch; then two closer rounds along the deepest dents.
-//! 2. *Exact*: the answer itself, the best of what was probed, and other minima that may be as good are
-//!    made exact by a follower that learns over y alone.
+//! 2. *Exact*: the answer itself, the best of what was probed, other minima that may be as good, and what the
+//!    follower would like best if it met the constraints are made exact by a follower that learns over y alone.
 //! 3. *Judge*: if a better answer was found, the claim was wrong: F is evaluated with the true one. So it
 //!    is for other minima, which may be what the leader would like the follower to answer elsewhere.
 //!
