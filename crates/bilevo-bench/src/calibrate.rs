@@ -123,7 +123,7 @@ fn run(seed: u64, group: Group, largest: usize) -> Result<Option<Run>> {
 /// Whether an answer is right, and how far it is off.
 fn judged(planted: &bilevo_problems::planted::Planted, result: &RunResult) -> (bool, String) {
     let feasible = planted.optimum().is_some();
-    let Some(solution) = result.solution() else { return (!feasible, "no answer".into()) };
+    let Some(solution) = &result.solution else { return (!feasible, "no answer".into()) };
     let judged = planted.judge(&solution.x, &solution.y);
     let right = match judged.error {
         Some(error) => error.abs() <= 1e-2 && judged.violation <= 1e-4 && judged.gap <= 1e-2,

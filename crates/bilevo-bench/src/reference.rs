@@ -50,7 +50,9 @@ fn line(instance: u64, (m, n): (usize, usize)) -> Result<String> {
     let mut starts = search.decisions(Grid::new(m, if m < 3 { 31 } else { 11 }));
     for seed in 1..=RUNS {
         let source = Named::new(problems::problem(&name, Some((m, n)))?, &name, "");
-        starts.extend(Solver::new(&source).seed(seed).set("stop.target", "off").run()?.x);
+        starts.extend(
+            Solver::new(&source).seed(seed).set("stop.target", "off").run()?.solution.map(|solution| solution.x),
+        );
     }
     let mut stream = Streams::new(instance).open(Purpose::Sample, 0, 0);
     let ends = starts.into_iter().map(|x| search.descend(x, &mut stream));

@@ -1,6 +1,6 @@
 //! A leader's decision before and after its lower search.
 
-use crate::problem::{LowerConstraints, Outcome, ProblemSpec};
+use crate::problem::{Outcome, ProblemSpec};
 use crate::record::Solution;
 use serde::{Deserialize, Serialize};
 
@@ -33,11 +33,8 @@ pub struct Solved {
 impl Solved {
     /// Takes notice of the upper evaluation.
     pub fn judge(&mut self, spec: &ProblemSpec, upper: &Outcome, constraints: &[f64]) {
-        let added = match spec.lower_constraints {
-            LowerConstraints::Shared => 0.0,
-            LowerConstraints::Added => self.lower.violation,
-        };
-        self.upper = Outcome { value: upper.value, violation: upper.violation + added };
+        let violation = spec.upper_violation(upper.violation, self.lower.violation);
+        self.upper = Outcome { value: upper.value, violation };
         self.upper_constraints.clear();
         self.upper_constraints.extend_from_slice(constraints);
     }

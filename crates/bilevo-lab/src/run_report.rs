@@ -38,8 +38,8 @@ impl RunReport<'_> {
 
     /// The answer's variables of a level.
     fn point(&self, level: Level) -> &[f64] {
-        let point = if level == Level::Upper { &self.result.x } else { &self.result.y };
-        point.as_deref().unwrap_or_default()
+        let point = if level == Level::Upper { self.result.x() } else { self.result.y() };
+        point.unwrap_or_default()
     }
 
     /// The name of a variable; that of an answer of the follower's own solver, of which the problem knows

@@ -267,7 +267,7 @@ impl Run {
                 Err(error) => return (None, Err(RunError::Evaluator(error))),
             };
             let mut ended = run.go_audited(&mut border, &options, audit.as_ref(), &mut [&mut watcher, recorder]);
-            let without_answer = |r: &RunResult| r.x.is_none() && matches!(r.stop, Status::Finished(_));
+            let without_answer = |r: &RunResult| r.x().is_none() && matches!(r.stop, Status::Finished(_));
             if border.fatal.is_none() && ended.as_ref().is_ok_and(without_answer) {
                 border.fatal = Python::attach(|py| border.never_worked(py));
             }
@@ -303,13 +303,13 @@ impl Run {
         let State { run, records, .. } = &*state;
         let spec = run.engine().spec().clone();
         let look = || -> (Option<PyErr>, Result<Surroundings, EvaluatorError>) {
-            let Some(solution) = result.solution() else { return (None, Ok(Surroundings::default())) };
+            let Some(solution) = &result.solution else { return (None, Ok(Surroundings::default())) };
             let mut border = match answering() {
                 Ok(answering) => Border::new(spec.clone(), answering, Caught::default(), true),
                 Err(error) => return (None, Err(error)),
             };
             let evaluations = evaluations.unwrap_or_else(|| around::allowance(&result));
-            let seen = around::look_around(&mut border, &solution, evaluations, &AuditOptions::default());
+            let seen = around::look_around(&mut border, solution, evaluations, &AuditOptions::default());
             (border.fatal, Ok(seen))
         };
         let (fatal, seen) = py.detach(look);

@@ -6,9 +6,9 @@ use bilevo::{AuditOptions, RunResult, Solver, problems, source};
 /// Whether a run found the best known F, feasible at both levels, with an answer that stands.
 fn solved(result: &RunResult, best: f64) -> bool {
     let at_most = |value: Option<f64>, limit: f64| value.is_some_and(|value| value <= limit);
-    at_most(result.upper_value.map(|value| (value - best).abs()), (0.01 * best.abs()).max(0.01))
-        && at_most(result.upper_violation, 1e-4)
-        && at_most(result.lower_violation, 1e-4)
+    at_most(result.upper_value().map(|value| (value - best).abs()), (0.01 * best.abs()).max(0.01))
+        && at_most(result.upper_violation(), 1e-4)
+        && at_most(result.lower_violation(), 1e-4)
         && at_most(gap(result), 1e-2)
 }
 
@@ -42,8 +42,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let count = results.iter().filter(|result| solved(result, best)).count();
         enough += usize::from(count >= 2);
         let worst = results.iter().filter_map(gap).fold(0.0, f64::max);
-        results.sort_by(|a, b| a.upper_value.unwrap_or(f64::NAN).total_cmp(&b.upper_value.unwrap_or(f64::NAN)));
-        let value = results[1].upper_value.unwrap_or(f64::NAN);
+        results.sort_by(|a, b| a.upper_value().unwrap_or(f64::NAN).total_cmp(&b.upper_value().unwrap_or(f64::NAN)));
+        let value = results[1].upper_value().unwrap_or(f64::NAN);
         results.sort_by_key(|result| result.evaluations.upper + result.evaluations.lower);
         let evaluations = results[1].evaluations.upper + results[1].evaluations.lower;
         // Rounded, and without a minus in front of a zero.

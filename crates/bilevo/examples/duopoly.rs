@@ -21,7 +21,10 @@ fn main() -> Result<(), RunError> {
     let result = solve()?;
     println!(
         "leader {:?}, follower {:?}, profits {:?} {:?}",
-        result.x, result.y, result.upper_value, result.lower_value
+        result.x(),
+        result.y(),
+        result.upper_value(),
+        result.lower_value()
     );
     Ok(())
 }

@@ -23,6 +23,6 @@ pub(crate) fn solve() -> Result<RunResult, RunError> {
 #[allow(clippy::print_stdout)]
 fn main() -> Result<(), RunError> {
     let result = solve()?;
-    println!("tax {:?}, output {:?}, gain {:?}", result.x, result.y, result.upper_value);
+    println!("tax {:?}, output {:?}, gain {:?}", result.x(), result.y(), result.upper_value());
     Ok(())
 }

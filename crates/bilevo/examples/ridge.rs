@@ -31,6 +31,6 @@ pub(crate) fn solve() -> Result<RunResult, RunError> {
 #[allow(clippy::print_stdout)]
 fn main() -> Result<(), RunError> {
     let result = solve()?;
-    println!("log10 of the penalty {:?}, weights {:?}, error {:?}", result.x, result.y, result.upper_value);
+    println!("log10 of the penalty {:?}, weights {:?}, error {:?}", result.x(), result.y(), result.upper_value());
     Ok(())
 }

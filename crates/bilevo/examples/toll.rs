@@ -27,6 +27,6 @@ pub(crate) fn solve() -> Result<RunResult, RunError> {
 #[allow(clippy::print_stdout)]
 fn main() -> Result<(), RunError> {
     let result = solve()?;
-    println!("toll {:?}, flows {:?}, revenue {:?}", result.x, result.y, result.upper_value);
+    println!("toll {:?}, flows {:?}, revenue {:?}", result.x(), result.y(), result.upper_value());
     Ok(())
 }

@@ -45,7 +45,7 @@ impl BilevelProblem for Rounding {
 /// How many runs found the best known F, and the median of their evaluations.
 fn summary(mut results: Vec<RunResult>, best: f64) -> (usize, u64) {
     let near = |value: f64| (value - best).abs() <= (0.01 * best.abs()).max(0.01);
-    let right = |r: &RunResult| r.upper_value.is_some_and(near) && r.upper_violation.is_some_and(|v| v <= 1e-4);
+    let right = |r: &RunResult| r.upper_value().is_some_and(near) && r.upper_violation().is_some_and(|v| v <= 1e-4);
     let count = results.iter().filter(|result| right(result)).count();
     let total = |result: &RunResult| result.evaluations.upper + result.evaluations.lower;
     results.sort_by_key(total);

@@ -33,7 +33,7 @@ impl Looks {
         let verification = result.verification.unwrap_or_default();
         let feasible = |violation: Option<f64>| violation.is_some_and(|violation| violation <= 1e-6);
         let ended = match result.stop {
-            _ if !feasible(result.upper_violation) || !feasible(result.lower_violation) => "infeasible",
+            _ if !feasible(result.upper_violation()) || !feasible(result.lower_violation()) => "infeasible",
             Status::Finished(StopReason::Agreed) => "agreed",
             Status::Finished(StopReason::UpperBudget | StopReason::LowerBudget) => "budget",
             _ => "other",

@@ -90,7 +90,7 @@ pub enum Doubt {
 
 /// Everything that speaks against the answer of a run; an answer without doubts is good.
 pub fn doubts(result: &RunResult, engine: &Engine) -> Vec<Doubt> {
-    let Some(solution) = result.solution() else { return vec![no_answer(result)] };
+    let Some(solution) = &result.solution else { return vec![no_answer(result)] };
     let tolerance = engine.config().stop.violation_tolerance;
     let mut doubts = Vec::new();
     let (upper, lower) = (solution.upper_violation, solution.lower_violation);

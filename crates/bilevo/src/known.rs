@@ -138,7 +138,7 @@ impl Observer for Recorder {
         match event {
             Event::Started { engine } => self.spec = Some(engine.spec().clone()),
             Event::Finished { result } => {
-                let at = result.x.as_ref().zip(result.y.as_ref()).and_then(|(x, y)| self.places.get(&key(x, y)));
+                let at = result.x().as_ref().zip(result.y().as_ref()).and_then(|(x, y)| self.places.get(&key(x, y)));
                 at.iter().for_each(|at| self.rows[**at].is_answer = true);
             }
             Event::BatchDone { batch, replies, .. } => {

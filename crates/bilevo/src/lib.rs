@@ -11,7 +11,7 @@
 //! let square = |x: &[f64], y: &[f64]| (x[0] - 1.0).powi(2) + y[0].powi(2);
 //! let problem = Functions::new("mine", vec![(-5.0, 5.0)], vec![(-5.0, 5.0)], square, |x, y| (y[0] - x[0]).powi(2));
 //! let result = Solver::new(&problem).seed(1).max_upper_evals(300).run()?;
-//! assert!(result.x.is_some_and(|x| (x[0] - 0.5).abs() < 0.1)); // the follower answers y = x
+//! assert!(result.x().is_some_and(|x| (x[0] - 0.5).abs() < 0.1)); // the follower answers y = x
 //! # Ok::<(), bilevo::RunError>(())
 //! ```
 

@@ -77,23 +77,13 @@ pub struct RunResult {
     /// What it is a run of.
     #[serde(flatten)]
     pub id: RunId,
-    /// The leader's decision; null if there is none yet, or F could not be evaluated at any.
-    pub x: Option<Vec<f64>>,
-    /// The follower's answer.
-    pub y: Option<Vec<f64>>,
+    /// The decision with the follower's answer and their values, as `x`, `y`, `F`, `f`, `upper_violation` and
+    /// `lower_violation` in JSON; null if there is none yet, or F could not be evaluated at any decision.
+    #[serde(flatten, with = "nullable")]
+    pub solution: Option<Solution>,
     /// The names of the variables in x and y; left out if the problem has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub names: Option<Names>,
-    /// F(x, y), in the problem's own direction.
-    #[serde(rename = "F")]
-    pub upper_value: Option<f64>,
-    /// f(x, y), in the problem's own direction.
-    #[serde(rename = "f")]
-    pub lower_value: Option<f64>,
-    /// Violation of the upper constraints, the lower ones included.
-    pub upper_violation: Option<f64>,
-    /// Violation of the lower constraints.
-    pub lower_violation: Option<f64>,
     /// Evaluations at both levels; with their `total` in JSON.
     #[serde(serialize_with = "with_total")]
     pub evaluations: Evaluations,
@@ -145,6 +135,51 @@ pub struct RunResult {
     pub save_error: Option<String>,
 }
 
+/// A solution or none in JSON: numbers that are missing or not finite are null.
+mod nullable {
+    use bilevo_core::record::Solution;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Default, Serialize, Deserialize)]
+    struct Parts {
+        x: Option<Vec<f64>>,
+        y: Option<Vec<f64>>,
+        #[serde(rename = "F")]
+        upper_value: Option<f64>,
+        #[serde(rename = "f")]
+        lower_value: Option<f64>,
+        upper_violation: Option<f64>,
+        lower_violation: Option<f64>,
+    }
+
+    #[expect(clippy::ref_option, reason = "serde passes the field")]
+    pub(super) fn serialize<S: Serializer>(solution: &Option<Solution>, serializer: S) -> Result<S::Ok, S::Error> {
+        let parts = solution.as_ref().map(|solution| Parts {
+            x: Some(solution.x.clone()),
+            y: Some(solution.y.clone()),
+            upper_value: Some(solution.upper_value),
+            lower_value: Some(solution.lower_value),
+            upper_violation: Some(solution.upper_violation),
+            lower_violation: Some(solution.lower_violation),
+        });
+        parts.unwrap_or_default().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Solution>, D::Error> {
+        let Parts { x, y, upper_value, lower_value, upper_violation, lower_violation } =
+            Parts::deserialize(deserializer)?;
+        let number = |value: Option<f64>| value.unwrap_or(f64::NAN);
+        Ok(x.zip(y).map(|(x, y)| Solution {
+            x,
+            y,
+            upper_value: number(upper_value),
+            lower_value: number(lower_value),
+            upper_violation: number(upper_violation),
+            lower_violation: number(lower_violation),
+        }))
+    }
+}
+
 /// Evaluations, with their total.
 fn with_total<S: Serializer>(counts: &Evaluations, serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
@@ -173,22 +208,10 @@ impl RunResult {
     /// The result of `engine` as it stands.
     pub fn new(id: RunId, engine: &Engine, stop: Status, times: Times) -> Self {
         let summary = engine.summary();
-        let (x, y, values) = match summary.solution {
-            Some(s) => {
-                (Some(s.x), Some(s.y), Some([s.upper_value, s.lower_value, s.upper_violation, s.lower_violation]))
-            }
-            None => (None, None, None),
-        };
-        let value = |index: usize| values.map(|values| values[index]);
         let mut result = RunResult {
             id,
-            x,
-            y,
+            solution: summary.solution,
             names: Names::of(engine.spec()),
-            upper_value: value(0),
-            lower_value: value(1),
-            upper_violation: value(2),
-            lower_violation: value(3),
             evaluations: summary.evaluations,
             lower_searches: summary.lower_searches,
             accuracy: summary.accuracy,
@@ -220,17 +243,38 @@ impl RunResult {
         self.warnings = doubts.iter().map(ToString::to_string).collect();
     }
 
-    /// The solution; none if there is none yet, or F could not be evaluated at any decision.
-    pub fn solution(&self) -> Option<Solution> {
-        Some(Solution {
-            x: self.x.clone()?,
-            y: self.y.clone()?,
-            upper_value: self.upper_value?,
-            // Only the follower's own solver may know f.
-            lower_value: self.lower_value.unwrap_or(f64::NAN),
-            upper_violation: self.upper_violation?,
-            lower_violation: self.lower_violation?,
-        })
+    /// The leader's decision, if there is one.
+    pub fn x(&self) -> Option<&[f64]> {
+        self.solution.as_ref().map(|solution| &*solution.x)
+    }
+
+    /// The follower's answer, if there is one.
+    pub fn y(&self) -> Option<&[f64]> {
+        self.solution.as_ref().map(|solution| &*solution.y)
+    }
+
+    fn number(&self, of: impl Fn(&Solution) -> f64) -> Option<f64> {
+        self.solution.as_ref().map(of).filter(|value| value.is_finite())
+    }
+
+    /// F(x, y), in the problem's own direction; none if there is no answer or no such number.
+    pub fn upper_value(&self) -> Option<f64> {
+        self.number(|solution| solution.upper_value)
+    }
+
+    /// f(x, y), likewise.
+    pub fn lower_value(&self) -> Option<f64> {
+        self.number(|solution| solution.lower_value)
+    }
+
+    /// Violation of the upper constraints, the lower ones included; likewise.
+    pub fn upper_violation(&self) -> Option<f64> {
+        self.number(|solution| solution.upper_violation)
+    }
+
+    /// Violation of the lower constraints; likewise.
+    pub fn lower_violation(&self) -> Option<f64> {
+        self.number(|solution| solution.lower_violation)
     }
 
     /// Adds the finding of an audit. If it passed, the answer that counts in `position` takes the place of
@@ -246,20 +290,21 @@ impl RunResult {
 
     /// Takes another answer of the follower.
     fn answer(&mut self, response: &Response, engine: &Engine) {
-        self.y = Some(response.y.clone());
-        self.upper_value = response.upper_value;
-        self.lower_value = Some(response.lower_value);
-        self.upper_violation = response.upper_violation;
-        self.lower_violation = Some(response.lower_violation);
-        // It was searched for independently of the run, or proven.
+        let Some(solution) = &mut self.solution else { return };
+        solution.y.clone_from(&response.y);
+        solution.upper_value = response.upper_value.unwrap_or(f64::NAN);
+        solution.lower_value = response.lower_value;
+        solution.upper_violation = response.upper_violation.unwrap_or(f64::NAN);
+        solution.lower_violation = response.lower_violation;
+        // It was searched for independently of the run.
         self.compare(engine, true);
     }
 
     /// Adds what was proven, and takes the better decision that was found on the way, if one was.
-    pub(crate) fn proven(&mut self, proof: Proof, better: Option<(Vec<f64>, Response)>, engine: &Engine) {
-        if let Some((x, response)) = better {
-            self.x = Some(x);
-            self.answer(&response, engine);
+    pub(crate) fn proven(&mut self, proof: Proof, better: Option<Solution>, engine: &Engine) {
+        if let Some(better) = better {
+            self.solution = Some(better);
+            self.compare(engine, true);
             // It was about another answer.
             self.audit = None;
         }
@@ -277,10 +322,10 @@ impl RunResult {
 
     /// Compares the solution with what is known, after it has changed.
     fn compare(&mut self, engine: &Engine, rechecked: bool) {
-        let Some(solution) = self.solution() else { return };
+        let Some(solution) = &self.solution else { return };
         let spec = engine.spec();
         self.accuracy = spec.accuracy(solution.upper_value, solution.lower_value);
-        self.solved = solved(spec, &solution, rechecked, &Tolerances::default());
-        self.target_met = self.target_met.and(solved(spec, &solution, rechecked, &engine.config().stop.tolerances()));
+        self.solved = solved(spec, solution, rechecked, &Tolerances::default());
+        self.target_met = self.target_met.and(solved(spec, solution, rechecked, &engine.config().stop.tolerances()));
     }
 }

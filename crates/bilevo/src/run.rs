@@ -360,14 +360,14 @@ impl Run {
         let time_limit = options.time_limit.map(|limit| limit.mul_f64(1.0 - AUDIT_SHARE));
         let searching = RunOptions { time_limit, ..options.clone() };
         let mut result = self.go_with(slot, evaluator, &searching, observers)?;
-        if let Some(solution) = result.solution().filter(|_| result.stop != Status::Interrupted) {
+        if let Some(solution) = result.solution.as_ref().filter(|_| result.stop != Status::Interrupted) {
             evaluator.limit(TimeLimits { end: deadline, each: options.eval_timeout });
             let position = wanted.position.or(Position::of(self.engine.config()));
             let (seed, stop) = (self.engine.seed(), Arc::clone(&options.stop));
             let left = total.map(|total| total.saturating_sub(result.evaluations.total()));
             let max_evals = wanted.max_evals.into_iter().chain(left).min();
             let wanted = AuditOptions { seed, stop, position, deadline, max_evals, ..wanted.clone() };
-            let finding = audit::audit(evaluator, &solution, &wanted);
+            let finding = audit::audit(evaluator, solution, &wanted);
             result.audited(finding, position, &self.engine);
         }
         Ok(result)

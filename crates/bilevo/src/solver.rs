@@ -4,7 +4,7 @@
 //! use bilevo::{Solver, source};
 //! let smd1 = source::open("smd1", Some((2, 3)))?;
 //! let result = Solver::new(&*smd1).method("cr-bl-cma-es").seed(3).max_upper_evals(500).run()?;
-//! println!("F = {:?} at x = {:?}, y = {:?}", result.upper_value, result.x, result.y);
+//! println!("F = {:?} at x = {:?}, y = {:?}", result.upper_value(), result.x(), result.y());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -327,10 +327,10 @@ impl Ready<'_> {
     /// # Errors
     /// The problem cannot be evaluated.
     pub fn look_around(&self, result: &RunResult, evaluations: Option<u64>) -> Result<Surroundings, RunError> {
-        let Some(solution) = result.solution() else { return Ok(Surroundings::default()) };
+        let Some(solution) = &result.solution else { return Ok(Surroundings::default()) };
         let mut evaluator = self.source.evaluator(self.jobs)?;
         let options = AuditOptions { stop: Arc::clone(&self.options.stop), ..AuditOptions::default() };
         let evaluations = evaluations.unwrap_or_else(|| around::allowance(result));
-        Ok(around::look_around(&mut *evaluator, &solution, evaluations, &options))
+        Ok(around::look_around(&mut *evaluator, solution, evaluations, &options))
     }
 }

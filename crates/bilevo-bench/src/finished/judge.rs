@@ -7,7 +7,7 @@ use anyhow::Result;
 use bilevo::prove::{Proof, ProveOptions};
 use bilevo::source::{Named, Source};
 use bilevo::{Audit, AuditOptions, History, RunResult, Serial, Solution, Solver, Verdict};
-use bilevo_core::problem::{BilevelProblem, Level, LowerConstraints, ProblemSpec};
+use bilevo_core::problem::{BilevelProblem, ProblemSpec};
 
 /// Largest violation of a right answer.
 const VIOLATION: f64 = 1e-4;
@@ -92,10 +92,10 @@ pub fn run(name: &str, seed: u64, scales: &Scales, options: &Options) -> Result<
     let before = clock();
     let result = solver.run()?;
     let seconds = clock() - before;
-    let Some(solution) = result.solution() else { return Ok(Finding::none(&*plain, &result, seconds)) };
+    let Some(solution) = result.solution.clone() else { return Ok(Finding::none(&*plain, &result, seconds)) };
     let result = audited(result, &solution, &units, seed);
     let (x, y) = units.plain(&solution.x, &solution.y);
-    let answer = evaluated(&*plain, x, y);
+    let answer = Solution::at(&*plain, &x, &y);
     let gap = if *scales == Scales::PLAIN {
         gap(plain.spec(), &answer, result.audit.as_ref())
     } else {
@@ -134,22 +134,6 @@ fn audited(mut result: RunResult, solution: &Solution, units: &Units, seed: u64)
 
 fn audit(problem: &dyn BilevelProblem, solution: &Solution, seed: u64) -> Audit {
     bilevo::audit::audit(&mut Serial::new(problem), solution, &AuditOptions { seed, ..AuditOptions::default() })
-}
-
-/// An answer with its values.
-fn evaluated(problem: &dyn BilevelProblem, x: Vec<f64>, y: Vec<f64>) -> Solution {
-    let spec = problem.spec();
-    let at = |level: Level| {
-        let mut constraints = Vec::new();
-        let value = problem.evaluate(level, &x, &y, &mut constraints).unwrap_or(f64::INFINITY);
-        (value, spec.violation(level, &constraints))
-    };
-    let ((upper_value, upper), (lower_value, lower_violation)) = (at(Level::Upper), at(Level::Lower));
-    let upper_violation = match spec.lower_constraints {
-        LowerConstraints::Added => upper + lower_violation,
-        LowerConstraints::Shared => upper,
-    };
-    Solution { x, y, upper_value, lower_value, upper_violation, lower_violation }
 }
 
 /// How much better the follower could do. An answer that misses an equation by a little has a gap, too.
@@ -194,7 +178,7 @@ fn said(result: &RunResult) -> String {
         _ => "audit incomplete",
     });
     words.extend(verdict.map(String::from));
-    if result.upper_violation.is_some_and(|violation| violation > 1e-6) {
+    if result.upper_violation().is_some_and(|violation| violation > 1e-6) {
         words.push("infeasible".into());
     }
     words.join(", ")

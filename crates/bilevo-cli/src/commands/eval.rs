@@ -4,7 +4,7 @@ use crate::args::{Format, SizeArgs};
 use crate::output::{self, WARN, counted, short, vector};
 use crate::{Exit, table};
 use anyhow::bail;
-use bilevo::{Batch, Evaluator, Follower, Level, LowerConstraints, OracleAnswer, ProblemSpec, Replies, Source, source};
+use bilevo::{Batch, Evaluator, Follower, Level, OracleAnswer, ProblemSpec, Replies, Source, source};
 use serde::Serialize;
 use std::io::Write;
 
@@ -115,7 +115,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         }
     };
     let lower_violation = spec.violation(Level::Lower, &lower_constraints);
-    let added = if spec.lower_constraints == LowerConstraints::Added { lower_violation } else { 0.0 };
     let outside: Vec<Outside> = outside(&*source, Level::Upper, x).chain(outside(&*source, Level::Lower, y)).collect();
     let evaluation = Evaluation {
         problem: &spec.name,
@@ -123,7 +122,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         y,
         upper_value,
         lower_value,
-        upper_violation: spec.violation(Level::Upper, &upper_constraints) + added,
+        upper_violation: spec.upper_violation(spec.violation(Level::Upper, &upper_constraints), lower_violation),
         lower_violation,
         upper_constraints,
         lower_constraints,

@@ -134,9 +134,9 @@ fn solved(args: &Args, source: &dyn Source) -> anyhow::Result<Claim> {
     let (start, result): (Instant, RunResult) = (Instant::now(), solver.run()?);
     let seconds = start.elapsed().as_secs_f64();
     say(format_args!("solved in {seconds:.2} s with seed {}", result.id.seed));
-    match (result.x, result.y) {
-        (Some(x), Some(y)) => Ok(Claim::Point { x, y }),
-        _ => bail!("the run found no answer to prove\nhint: `bilevo solve {}` says why", args.problem),
+    match result.solution {
+        Some(solution) => Ok(Claim::Point { x: solution.x, y: solution.y }),
+        None => bail!("the run found no answer to prove\nhint: `bilevo solve {}` says why", args.problem),
     }
 }
 

@@ -306,7 +306,7 @@ fn auto_resumes_and_is_the_method_that_solve_runs() {
         let rows = store.rows(&Filter::all()).unwrap();
         let row = rows.iter().find(|row| row.id().upper_dim.to_string() == dims.split_once('+').unwrap().0).unwrap();
         assert_eq!(solved["method"], row.id().method, "{dims}");
-        assert_eq!(solved["F"].as_f64(), row.result.upper_value, "{dims}");
+        assert_eq!(solved["F"].as_f64(), row.result.upper_value(), "{dims}");
         // And it is found again under the name it was given.
         let found = output(folder.path(), &["table", "--store", "a.db", "--methods", "auto"]);
         assert!(found.status.success(), "{}", words(&found.stderr));

@@ -86,7 +86,7 @@ fn function_files(folder: &str, algorithm: &str, (id, function): (u32, &str), ru
             let _ = writeln!(curves, "{evals} {value:?}");
         }
         let last = points.last();
-        let solution: Vec<f64> = [&row.result.x, &row.result.y].into_iter().flatten().flatten().copied().collect();
+        let solution: Vec<f64> = [row.result.x(), row.result.y()].into_iter().flatten().flatten().copied().collect();
         let best = json!({"evals": last.map(|l| l.0), "y": last.map(|l| l.1), "x": solution});
         described.push(json!({"instance": number, "evals": row.total_evals(), "best": best}));
     }

@@ -46,8 +46,9 @@ impl Gaps {
 pub(super) fn progress(report: &RunReport<'_>) -> Option<Scene> {
     let feasible = |g: &&GenerationRecord| g.upper_violation <= FEASIBLE && g.lower_violation <= FEASIBLE;
     let shown: Vec<&GenerationRecord> = report.records.iter().filter(feasible).collect();
-    let (last, end) = (shown.last()?, report.result.upper_value?);
-    let known = report.spec.nearest_known(end, report.result.lower_value.unwrap_or(f64::NAN)).map(|known| known.upper);
+    let (last, end) = (shown.last()?, report.result.upper_value()?);
+    let known =
+        report.spec.nearest_known(end, report.result.lower_value().unwrap_or(f64::NAN)).map(|known| known.upper);
     let gaps = Gaps::new(known.unwrap_or(end), shown.iter().map(|g| g.upper_value));
     let evals = |g: &GenerationRecord| g.evaluations.total() as f64;
     let (title, axis) = match known {
@@ -86,7 +87,7 @@ fn ink(fate: Fate) -> Ink {
 /// Every search as a bar: how long it took, and how far from the answer it ended.
 pub(super) fn searches(report: &RunReport<'_>) -> Option<Scene> {
     let steps = &report.result.history;
-    let end = report.result.upper_value.filter(|_| !steps.is_empty())?;
+    let end = report.result.upper_value().filter(|_| !steps.is_empty())?;
     let values = || steps.iter().filter_map(|step| step.upper_value.filter(|_| step.feasible));
     let gaps = Gaps::new(end, values());
     let total: u64 = steps.iter().map(|step| step.evaluations).sum();

@@ -35,7 +35,7 @@ pub(super) fn place(report: &RunReport<'_>, level: Level, index: usize) -> Place
 pub(super) fn advice(report: &RunReport<'_>) -> Vec<String> {
     let result = report.result;
     let mut advice = Vec::new();
-    if result.x.is_none() {
+    if result.x().is_none() {
         advice.push("No decision could be judged. Check the functions with `bilevo check`.".into());
         return advice;
     }
@@ -51,7 +51,7 @@ pub(super) fn advice(report: &RunReport<'_>) -> Vec<String> {
         );
     }
     let infeasible = |violation: Option<f64>| violation.is_some_and(|v| v > 1e-6);
-    if infeasible(result.upper_violation) || infeasible(result.lower_violation) {
+    if infeasible(result.upper_violation()) || infeasible(result.lower_violation()) {
         advice.push(
             "The answer breaks constraints. Look at their values below: is one of them impossible to meet?".into(),
         );

@@ -83,7 +83,7 @@ fn number(value: Option<f64>) -> String {
 
 fn lead(report: &RunReport<'_>) -> String {
     let result = report.result;
-    let Some(value) = result.upper_value else { return "The run found no answer.".into() };
+    let Some(value) = result.upper_value() else { return "The run found no answer.".into() };
     format!(
         "The best answer found has F = {}. The run ended after {} evaluations: {}.",
         short(value),
@@ -97,14 +97,14 @@ fn tiles(report: &RunReport<'_>) -> Vec<Tile> {
     let known = result.accuracy.map_or("the leader's objective".into(), |accuracy| {
         format!("the leader's objective; {} from the best known", short(accuracy.upper))
     });
-    let violation = match (result.upper_violation, result.lower_violation) {
+    let violation = match (result.upper_violation(), result.lower_violation()) {
         (Some(upper), Some(lower)) => short(upper.max(lower)),
         _ => "–".into(),
     };
     let tile = |name, value, detail| Tile { name, value, detail };
     vec![
-        tile("F", number(result.upper_value), known),
-        tile("f", number(result.lower_value), "the follower's objective".into()),
+        tile("F", number(result.upper_value()), known),
+        tile("f", number(result.lower_value()), "the follower's objective".into()),
         tile("Violation", violation, "the worse of both levels; 0 is feasible".into()),
         tile(
             "Evaluations",

@@ -6,7 +6,7 @@
 use super::FailedRun;
 use super::schema::{self, Line};
 use crate::row::Row;
-use bilevo::{ProblemSpec, RunId, RunResult, Solution, problems};
+use bilevo::{ProblemSpec, RunId, RunResult, problems};
 use bilevo_core::solved::{Tolerances, solved};
 use rusqlite::types::{FromSql, FromSqlError, ValueRef};
 use rusqlite::{Connection, params};
@@ -141,21 +141,11 @@ impl Specs {
             problems::problem(name, Some(*dims)).ok().map(|problem| problem.spec().clone())
         });
         let Some(spec) = spec.as_ref().filter(|spec| !spec.best_known.is_empty()) else { return };
-        let solution = solution(result);
+        let solution = &result.solution;
         result.accuracy = solution.as_ref().and_then(|s| spec.accuracy(s.upper_value, s.lower_value));
-        result.solved = Some(solution.is_some_and(|s| solved(spec, &s, true, &Tolerances::default()) == Some(true)));
+        result.solved =
+            Some(solution.as_ref().is_some_and(|s| solved(spec, s, true, &Tolerances::default()) == Some(true)));
     }
-}
-
-fn solution(result: &RunResult) -> Option<Solution> {
-    Some(Solution {
-        x: result.x.clone()?,
-        y: result.y.clone()?,
-        upper_value: result.upper_value?,
-        lower_value: result.lower_value?,
-        upper_violation: result.upper_violation?,
-        lower_violation: result.lower_violation?,
-    })
 }
 
 /// Little-endian doubles.

@@ -242,7 +242,8 @@ mod tests {
     fn problems_without_a_known_optimum_show_the_objectives() {
         let mut rows: Vec<Row> = (1..=3).map(|s| row("m", "p", s)).collect();
         for row in &mut rows {
-            (row.result.accuracy, row.result.solved, row.result.upper_value) = (None, None, Some(-314.0));
+            (row.result.accuracy, row.result.solved) = (None, None);
+            row.result.solution.as_mut().unwrap().upper_value = -314.0;
         }
         let table = table(&group(&rows), &Options::default()).unwrap();
         assert_eq!(table.columns[3].title, "F");

@@ -90,8 +90,8 @@ impl Group<'_> {
     /// Median of a measure for a table: of the objectives where the optimum is unknown.
     pub fn shown(&self, measure: Measure) -> Option<f64> {
         match measure {
-            Measure::UpperAccuracy if !self.has_optimum() => self.median_of(|r| r.result.upper_value),
-            Measure::LowerAccuracy if !self.has_optimum() => self.median_of(|r| r.result.lower_value),
+            Measure::UpperAccuracy if !self.has_optimum() => self.median_of(|r| r.result.upper_value()),
+            Measure::LowerAccuracy if !self.has_optimum() => self.median_of(|r| r.result.lower_value()),
             _ => self.median(measure),
         }
     }

@@ -47,10 +47,10 @@ fn read_csv(text: &str) -> Vec<Vec<String>> {
 #[test]
 fn csv_holds_every_number_exactly() {
     let mut first = row("m", "p", 3);
-    first.result.x = Some(vec![0.1 + 0.2, -1e-300]);
-    first.result.upper_value = Some(-3.5);
+    let solution = first.result.solution.as_mut().unwrap();
+    solution.x = vec![0.1 + 0.2, -1e-300];
+    (solution.upper_value, solution.lower_violation) = (-3.5, f64::NAN);
     first.result.accuracy = None;
-    first.result.lower_violation = Some(f64::NAN);
     first.result.id.seed = u64::MAX;
     let table = read_csv(&text(|out| csv(&[first.clone(), row("m", "p", 4)], out)));
     assert_eq!(table.len(), 3);
@@ -58,7 +58,7 @@ fn csv_holds_every_number_exactly() {
     let column = |name: &str| table[0].iter().position(|c| c == name).unwrap_or_else(|| panic!("{name}"));
     let cell = |name: &str| table[1][column(name)].as_str();
     assert_eq!(cell("seed"), "18446744073709551615");
-    assert_eq!(serde_json::from_str::<Vec<f64>>(cell("x")).unwrap(), first.result.x.unwrap());
+    assert_eq!(serde_json::from_str::<Vec<f64>>(cell("x")).unwrap(), first.result.x().unwrap());
     assert_eq!(cell("F"), "-3.5", "a negative number stays one");
     assert_eq!((cell("accuracy_upper"), cell("lower_violation"), cell("solved")), ("", "", "True"));
     assert_eq!(table[2][column("accuracy_upper")].parse::<f64>().unwrap(), row("m", "p", 4).accuracy().unwrap().upper);
@@ -95,7 +95,7 @@ fn json_lines_hold_the_whole_row() {
     assert_eq!(value["evaluations"]["total"], first.total_evals());
     assert_eq!(value["trace"].as_array().unwrap().len(), first.trace.len());
     first.trace.clear();
-    first.result.upper_value = Some(f64::INFINITY);
+    first.result.solution.as_mut().unwrap().upper_value = f64::INFINITY;
     let value: Value = serde_json::from_str(&text(|out| json_lines(&[first.clone()], out))).unwrap();
     assert_eq!(value["F"], Value::Null);
     assert!(value.get("trace").is_none());

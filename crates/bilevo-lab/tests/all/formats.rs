@@ -29,8 +29,8 @@ fn holds_what_it_held(store: &Store) -> Vec<Row> {
     assert_eq!(failures.len(), 1);
     assert_eq!((failures[0].id.problem.as_str(), failures[0].message.as_str()), ("smd2", "it broke"));
     let gold = find(&rows, "gold-mining", "bl-cma-es", 1);
-    assert_eq!((gold.upper_value, gold.lower_value), (Some(-314.21950451954194), Some(1320.335674995823)));
-    assert_eq!(gold.x, Some(vec![51.37687558050129, 0.9519812415927204]));
+    assert_eq!((gold.upper_value(), gold.lower_value()), (Some(-314.21950451954194), Some(1320.335674995823)));
+    assert_eq!(gold.x(), Some(&[51.37687558050129, 0.9519812415927204][..]));
     assert_eq!((gold.evaluations.upper, gold.evaluations.lower, gold.evaluations.refine_lower), (401, 9348, 1132));
     assert_eq!((gold.lower_searches.run, gold.generations), (371, 53));
     assert_eq!((gold.stop, gold.accuracy, gold.solved), (Status::Finished(StopReason::Flat), None, None));

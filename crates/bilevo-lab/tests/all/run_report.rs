@@ -67,7 +67,7 @@ fn the_page_tells_everything_there_is() {
 fn a_bound_and_a_price_are_told() {
     // Southern trips pay up to a toll of 3.5, beyond the box; the northern road is full.
     let (html, result, around) = page(&tolls(), &[("stop.max_evals", "20000")]);
-    assert!((result.x.unwrap()[1] - 3.0).abs() < 1e-3);
+    assert!((result.x().unwrap()[1] - 3.0).abs() < 1e-3);
     assert!(html.contains("at its upper bound") && html.contains("widen them"));
     assert_eq!(around.constraints.iter().map(|c| c.binds).collect::<Vec<_>>(), [Some(false), Some(true)]);
 }
@@ -76,7 +76,7 @@ fn a_bound_and_a_price_are_told() {
 fn a_run_without_an_answer_has_a_page_too() {
     let nothing = Functions::new("nothing", vec![(0.0, 1.0)], vec![(0.0, 1.0)], |_, _| f64::NAN, |_, _| f64::NAN);
     let (html, result, _) = page(&nothing, QUICK);
-    assert_eq!(result.x, None);
+    assert_eq!(result.x(), None);
     pages::assert_well_formed(&html);
     assert!(html.contains("The run found no answer.") && html.contains("should not be trusted"));
 }

@@ -166,7 +166,7 @@ fn a_real_grid_gives_the_same_rows_each_time() {
     let Row { result, trace, config } = &once[0];
     assert_eq!(result.id, grid.tasks().unwrap()[0].id, "the run is stored as what was planned");
     assert!(result.evaluations.upper > 0 && result.evaluations.lower > result.evaluations.upper);
-    assert_eq!(result.x.as_ref().unwrap().len(), 2);
+    assert_eq!(result.x().as_ref().unwrap().len(), 2);
     let last = trace.last().unwrap();
     assert_eq!((last.upper_evals, last.lower_evals), (result.evaluations.upper, result.evaluations.lower));
     assert_eq!(last.accuracy, result.accuracy.map(|a| a.upper));

@@ -12,8 +12,8 @@ fn rows_come_back_as_they_went_in() {
     let path = folder.path().join("a.db");
     let mut store = Store::open(&path).unwrap();
     let mut odd = row("m", "p", u64::MAX);
-    odd.result.x = Some(vec![f64::MIN_POSITIVE, -0.0, f64::MAX]);
-    odd.result.y = Some(vec![0.1 + 0.2]);
+    let solution = odd.result.solution.as_mut().unwrap();
+    (solution.x, solution.y) = (vec![f64::MIN_POSITIVE, -0.0, f64::MAX], vec![0.1 + 0.2]);
     odd.result.accuracy = None;
     odd.result.evaluations.failed_lower = u64::MAX;
     odd.result.id.settings = "stop.target=off \u{1f980} '; DROP TABLE runs; --".into();
@@ -26,7 +26,7 @@ fn rows_come_back_as_they_went_in() {
     assert_eq!(rows, [plain.clone(), odd.clone()], "ordered by problem");
     let without = store.rows(&Filter::default()).unwrap();
     assert!(without.iter().all(|r| r.trace.is_empty()));
-    assert_eq!(without[1].result.x.as_ref().unwrap()[1].to_bits(), (-0.0_f64).to_bits());
+    assert_eq!(without[1].result.x().as_ref().unwrap()[1].to_bits(), (-0.0_f64).to_bits());
     let only = Filter { problems: vec!["o".into()], ..Filter::default() };
     assert_eq!(store.rows(&only).unwrap().len(), 1);
     assert_eq!(store.ids().unwrap().iter().collect::<Vec<_>>(), [plain.id(), odd.id()]);
@@ -37,11 +37,11 @@ fn values_that_are_no_numbers_come_back_as_missing() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(&folder.path().join("a.db")).unwrap();
     let mut lost = row("m", "p", 1);
-    lost.result.upper_value = Some(f64::NAN);
-    lost.result.lower_value = Some(f64::NEG_INFINITY);
+    let solution = lost.result.solution.as_mut().unwrap();
+    (solution.upper_value, solution.lower_value) = (f64::NAN, f64::NEG_INFINITY);
     store.insert(&lost).unwrap();
     let result = &store.rows(&Filter::all()).unwrap()[0].result;
-    assert_eq!((result.upper_value, result.lower_value), (None, None));
+    assert_eq!((result.upper_value(), result.lower_value()), (None, None));
 }
 
 #[test]

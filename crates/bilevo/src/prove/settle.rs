@@ -4,16 +4,13 @@
 use super::{
     Claim, FollowerFinding, FollowerVerdict, LeaderVerdict, Proof, ProveOptions, ask, follower_tolerance, upper_value,
 };
-use crate::audit::Response;
 use crate::result::{RunResult, Status};
 use crate::source::Source;
 use bilevo_core::Engine;
-use bilevo_core::problem::{BilevelProblem, Level, LowerConstraints};
+use bilevo_core::problem::BilevelProblem;
+use bilevo_core::record::Solution;
 use bilevo_problems::file::ExpressionProblem;
 use bilevo_proof::{Limits, Problem};
-
-/// A decision with what it gives.
-pub(crate) type Better = (Vec<f64>, Response);
 
 /// Operations allowed for each evaluation of the run: about a tenth of what an evaluation costs a method.
 /// Counted rather than timed, so that the same run gives the same result everywhere.
@@ -38,7 +35,7 @@ pub fn conclude(source: &dyn Source, result: &mut RunResult, engine: &Engine, op
 
 /// Question A about the answer of a run that has ended; none if it is open or there is no answer.
 fn settle(file: &ExpressionProblem, result: &RunResult) -> Option<Proof> {
-    let (x, y) = (result.x.clone()?, result.y.clone()?);
+    let (x, y) = (result.x()?.to_vec(), result.y()?.to_vec());
     let problem = Problem::new(file).ok()?;
     let work = match &result.audit {
         Some(_) => WORK_OF_AUDIT,
@@ -61,16 +58,15 @@ fn settle(file: &ExpressionProblem, result: &RunResult) -> Option<Proof> {
 
 /// Both questions about the answer of a run. A better decision comes back beside the proof, which then is
 /// about that decision.
-fn adopt(file: &ExpressionProblem, result: &RunResult, options: &ProveOptions) -> Option<(Proof, Option<Better>)> {
-    let claim = Claim::Point { x: result.x.clone()?, y: result.y.clone()? };
+fn adopt(file: &ExpressionProblem, result: &RunResult, options: &ProveOptions) -> Option<(Proof, Option<Solution>)> {
+    let claim = Claim::Point { x: result.x()?.into(), y: result.y()?.into() };
     let worst = BilevelProblem::spec(file).upper.direction.flip(1e12);
-    let infeasible = result.upper_violation.is_none_or(|violation| violation > 1e-6);
+    let infeasible = result.upper_violation().is_none_or(|violation| violation > 1e-6);
     // An answer that is refuted, or violates constraints, claims a value that nobody gets.
     let against = |proof: &Proof, value| if infeasible || proof.refuted_answer().is_some() { worst } else { value };
     let mut proof = ask(file, &claim, options, against).ok()?;
     let better = proof.leader.as_mut().and_then(|leader| leader.better.take());
     let Some(better) = better else { return Some((proof, None)) };
-    let (response, lower) = response(file, &better.x, &better.y);
     if let Some(leader) = &mut proof.leader {
         let bound = leader.lower_bound.unwrap_or(f64::NEG_INFINITY);
         let gap = (better.upper_value - bound).abs();
@@ -80,29 +76,8 @@ fn adopt(file: &ExpressionProblem, result: &RunResult, options: &ProveOptions) -
     let problem = Problem::new(file).ok()?;
     let limits = Limits::work(WORK_OF_AUDIT);
     let follower = bilevo_proof::follower(&problem, &better.x, &better.y, follower_tolerance(file), &limits);
-    let about = Proof::of(&Claim::Point { x: better.x.clone(), y: better.y }, better.upper_value);
+    let solution = Solution::at(file, &better.x, &better.y);
+    let about = Proof::of(&Claim::Point { x: better.x, y: better.y }, better.upper_value);
     let proof = Proof { follower: Some(follower.into()), leader: proof.leader, ..about };
-    let response = Response { lower_violation: lower, ..response };
-    Some((proof, Some((better.x, response))))
-}
-
-/// The values at a point as results have them, and the lower violation.
-fn response(file: &ExpressionProblem, x: &[f64], y: &[f64]) -> (Response, f64) {
-    let spec = BilevelProblem::spec(file);
-    let mut g = Vec::new();
-    let mut violation = |level: Level| {
-        g.clear();
-        let value = file.evaluate(level, x, y, &mut g).unwrap_or(f64::NAN);
-        (value, spec.violation(level, &g))
-    };
-    let ((upper_value, upper), (lower_value, lower)) = (violation(Level::Upper), violation(Level::Lower));
-    let added = if spec.lower_constraints == LowerConstraints::Added { lower } else { 0.0 };
-    let response = Response {
-        y: y.to_vec(),
-        upper_value: Some(upper_value),
-        lower_value,
-        upper_violation: Some(upper + added),
-        lower_violation: lower,
-    };
-    (response, lower)
+    Some((proof, Some(solution)))
 }

@@ -30,19 +30,8 @@ where
     Own { spec, evaluate }
 }
 
-/// The solution (x, y) of a problem with the values it has there.
-fn solution(problem: &dyn BilevelProblem, x: &[f64], y: &[f64]) -> Solution {
-    let at = |level| {
-        let mut constraints = Vec::new();
-        let value = problem.evaluate(level, x, y, &mut constraints).unwrap();
-        (value, problem.spec().violation(level, &constraints))
-    };
-    let ((upper_value, upper_violation), (lower_value, lower_violation)) = (at(Level::Upper), at(Level::Lower));
-    Solution { x: x.to_vec(), y: y.to_vec(), upper_value, lower_value, upper_violation, lower_violation }
-}
-
 fn audited(problem: &dyn BilevelProblem, x: &[f64], y: &[f64]) -> Audit {
-    audit(&mut Serial::new(problem), &solution(problem, x, y), &AuditOptions::default())
+    audit(&mut Serial::new(problem), &Solution::at(problem, x, y), &AuditOptions::default())
 }
 
 /// Every known optimum of every built-in problem is a best answer of the follower.
@@ -142,7 +131,8 @@ fn an_indifferent_follower_leaves_the_choice_to_the_leader() {
     assert!((worst.upper_value.unwrap() - 6.0).abs() < 1e-3 && (worst.y[1] - 3.0).abs() < 1e-9, "{worst:?}");
     assert!(audit.words.contains("equally good") && audit.words.contains("no position says"), "{}", audit.words);
     let options = AuditOptions { position: Some(Position::Pessimistic), ..AuditOptions::default() };
-    let decided = bilevo::audit::audit(&mut Serial::new(&problem), &solution(&problem, &[2.0], &[2.0, 2.0]), &options);
+    let decided =
+        bilevo::audit::audit(&mut Serial::new(&problem), &Solution::at(&problem, &[2.0], &[2.0, 2.0]), &options);
     assert!(decided.words.ends_with("the worst counts"), "{}", decided.words);
 }
 
@@ -194,7 +184,7 @@ fn a_failing_or_interrupted_audit_says_so() {
 #[test]
 fn the_budget_is_kept_and_the_same_seed_gives_the_same_finding() {
     let smd = problem("smd3", None).unwrap();
-    let at = solution(&*smd, &[0.0, 0.0], &[0.995, 0.0, 0.0]);
+    let at = Solution::at(&*smd, &[0.0, 0.0], &[0.995, 0.0, 0.0]);
     let options = AuditOptions { max_lower_evals: Some(300), seed: 7, ..AuditOptions::default() };
     let once = audit(&mut Serial::new(&*smd), &at, &options);
     // A batch is finished, and half of the budget may go to ties.

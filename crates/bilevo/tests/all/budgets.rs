@@ -36,7 +36,7 @@ fn a_total_budget_is_kept_within_one_batch() {
                 let total = result.evaluations.total();
                 assert_eq!(result.stop, Status::Finished(StopReason::Budget), "{name} {method} {budget}");
                 assert!(total < budget + latest, "{name} {method}: {total} of {budget}, the last batch {latest}");
-                assert!(budget < 300 || result.x.is_some(), "{name} {method} {budget}: no answer");
+                assert!(budget < 300 || result.x().is_some(), "{name} {method} {budget}: no answer");
             }
         }
     }
@@ -70,7 +70,7 @@ fn the_default_method_keeps_a_part_of_a_small_budget_for_a_verdict() {
             let said = result.warnings.iter().any(|words| words.contains("budget"));
             assert!(said || result.success, "{name} {budget}");
             if name == "smd1" && budget >= 300 {
-                assert!(result.upper_value.is_some_and(|value| value < 2e-6), "{:?}", result.upper_value);
+                assert!(result.upper_value().is_some_and(|value| value < 2e-6), "{:?}", result.upper_value());
             }
         }
     }

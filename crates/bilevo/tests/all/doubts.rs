@@ -34,7 +34,7 @@ fn a_run_that_came_to_its_end_is_good_with_every_kind_of_method() {
         let result = Solver::new(&parabola()).method(method).seed(3).audit(AuditOptions::default()).run().unwrap();
         assert!(result.success && result.warnings.is_empty(), "{method}: {:?} {:?}", result.stop, result.warnings);
         assert!(result.verification.is_some_and(|v| v.rechecked && v.corrected <= v.rechecks), "{method}");
-        assert!((result.upper_value.unwrap() - 0.5).abs() < 1e-3, "{method}: {:?}", result.upper_value);
+        assert!((result.upper_value().unwrap() - 0.5).abs() < 1e-3, "{method}: {:?}", result.upper_value());
     }
 }
 
@@ -61,7 +61,7 @@ fn an_infeasible_problem_is_called_infeasible() {
     for method in ["auto", "bl-cma-es"] {
         let result = Solver::new(&infeasible()).method(method).seed(1).audit(AuditOptions::default()).run().unwrap();
         warned(&result, "no decision was found at which the follower's answer meets the leader's constraints");
-        assert!((result.upper_violation.unwrap() - 2.0).abs() < 1e-3, "{method}: {:?}", result.upper_violation);
+        assert!((result.upper_violation().unwrap() - 2.0).abs() < 1e-3, "{method}: {:?}", result.upper_violation());
         let nobody = parabola().lower_constraint(|_, y| 3.0 - y[0]);
         let result = Solver::new(&nobody).method(method).seed(1).run().unwrap();
         warned(&result, "no decision was found at which the follower has an answer that meets its own constraints");
@@ -130,7 +130,7 @@ fn violations_have_a_tolerance_of_their_own() {
         Solver::new(&problem).seed(2).set("stop.target_tolerance", 0.2).set(tolerance, value).run().unwrap()
     };
     let strict = solver("stop.lower_target_tolerance", 0.2);
-    assert!(strict.upper_violation.unwrap() <= 1e-6, "{strict:?}");
+    assert!(strict.upper_violation().unwrap() <= 1e-6, "{strict:?}");
     let loose = solver("stop.violation_tolerance", 0.5);
     assert!(loose.success);
 }
@@ -156,7 +156,7 @@ fn a_known_value_without_the_follower_counts_only_with_a_right_answer() {
     assert!(result.proof.as_ref().is_some_and(bilevo::prove::Proof::is_answer_proven), "{result:?}");
     // A dip that no search meets by chance.
     let result = run("dip.toml", text(" - 3*exp(-((y + 0.9137)/1e-4)^2)"));
-    assert!(result.upper_value.unwrap() < 1e-3, "{result:?}");
+    assert!(result.upper_value().unwrap() < 1e-3, "{result:?}");
     assert!(result.solved == Some(false) && result.target_met != Some(true), "{result:?}");
     warned(&result, "the follower has a better answer: f = -1.0");
 }

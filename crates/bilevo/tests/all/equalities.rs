@@ -5,8 +5,8 @@ use bilevo::{EQUALITY_TOLERANCE, Functions, RunResult, Solver, source};
 /// x1 + x2 = 2 binds the leader, y1 + y2 = 1 the follower, who answers x - 0.5; then F is
 /// (x1 - 1)² + x1² + (x1 - 0.5)² + (1.5 - x1)², which is least at x1 = 0.75: 1.25.
 fn check(result: &RunResult) {
-    let (x, y) = (result.x.as_ref().unwrap(), result.y.as_ref().unwrap());
-    assert!((result.upper_value.unwrap() - 1.25).abs() < 2e-3, "{result:?}");
+    let (x, y) = (result.x().unwrap(), result.y().unwrap());
+    assert!((result.upper_value().unwrap() - 1.25).abs() < 2e-3, "{result:?}");
     assert!((x[0] - 0.75).abs() < 0.02 && (y[0] - x[0] + 0.5).abs() < 2e-3, "{x:?} {y:?}");
     assert!((x[0] + x[1] - 2.0).abs() < 1e-5 && (y[0] + y[1] - 1.0).abs() < 1e-5, "{x:?} {y:?}");
 }
@@ -52,7 +52,7 @@ fn the_leader_does_not_live_on_what_the_follower_misses() {
     };
     let best = 193.0 / 6.0;
     for seed in 1..=3 {
-        let found = Solver::new(&roads()).seed(seed).run().unwrap().upper_value.unwrap();
+        let found = Solver::new(&roads()).seed(seed).run().unwrap().upper_value().unwrap();
         assert!((found - best).abs() < 1e-3, "{found}");
     }
 }

@@ -90,8 +90,8 @@ fn the_duopoly_is_solved_the_same_with_any_number_of_processes() {
     let source = open(&examples().join("python-lists.toml"));
     let solve = |jobs| Solver::new(&*source).method("auto").seed(3).jobs(jobs).run().unwrap();
     let (one, two) = (solve(1), solve(2));
-    assert!((two.x.as_ref().unwrap()[0] - 6.0).abs() < 1e-2, "{two:?}");
-    assert_eq!((one.x, one.y, one.evaluations), (two.x, two.y, two.evaluations));
+    assert!((two.x().as_ref().unwrap()[0] - 6.0).abs() < 1e-2, "{two:?}");
+    assert_eq!((one.x(), one.y(), one.evaluations), (two.x(), two.y(), two.evaluations));
 }
 
 #[test]
@@ -108,11 +108,11 @@ fn a_follower_that_a_program_answers_for() {
     let source = open(&examples().join("own-follower.toml"));
     let run = |source: &dyn Source, method: &str, jobs: usize| {
         let result = Solver::new(source).method(method).seed(3).jobs(jobs).max_upper_evals(40).run().unwrap();
-        (result.x, result.y, result.upper_value, result.lower_value, result.evaluations)
+        (result.solution, result.evaluations)
     };
     for method in ["auto", "cr-bl-cma-es"] {
         let own = run(&same, method, 1);
-        assert!(own.2.unwrap() > 25.0, "{own:?}");
+        assert!(own.0.as_ref().unwrap().upper_value > 25.0, "{own:?}");
         assert_eq!(run(&*source, method, 1), own, "{method}");
         assert_eq!(run(&*source, method, 2), own, "{method}");
     }

@@ -13,7 +13,8 @@ use bilevo::RunResult;
 
 /// F, x and y of a result.
 fn answer(result: RunResult) -> (f64, Vec<f64>, Vec<f64>) {
-    (result.upper_value.unwrap(), result.x.unwrap(), result.y.unwrap())
+    let solution = result.solution.unwrap();
+    (solution.upper_value, solution.x, solution.y)
 }
 
 #[test]

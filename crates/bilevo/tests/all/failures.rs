@@ -44,7 +44,7 @@ fn every_kind_of_failure_is_counted_and_survived() {
         assert!(failures.0.iter().all(|(k, m)| *k == kind && m.contains(message)), "{:?}", failures.0.first());
         let share = failures.0.len() as f64 / counts.total() as f64;
         assert!((0.1..0.2).contains(&share), "{inject}: {share}");
-        assert!(result.upper_value.unwrap().is_finite());
+        assert!(result.upper_value().unwrap().is_finite());
     }
 }
 
@@ -59,7 +59,7 @@ fn a_function_that_is_finite_nowhere_ends_the_run_after_a_look_all_over_the_box(
         // A tenth of the upper evaluations that the method may spend.
         let budget = if method == "auto" { 10_000 } else { 2500 };
         assert!((budget / 10..budget / 10 + 100).contains(&counts.lower), "{method}: {counts:?}");
-        assert_eq!((result.success, result.x), (false, None));
+        assert_eq!((result.success, result.x()), (false, None));
         assert!(result.warnings[0].contains("evaluations of f failed"), "{:?}", result.warnings);
     }
 }
@@ -120,7 +120,7 @@ fn right(problem: &Partial, method: &str, seeds: u64, best: f64, tolerance: f64)
     let is_right = |seed: &u64| {
         let result = Solver::new(problem).method(method).seed(*seed).run().unwrap();
         assert_ne!(result.stop, Status::Finished(StopReason::AllFailed), "{method} {seed}");
-        result.upper_value.is_some_and(|value| (value - best).abs() <= tolerance)
+        result.upper_value().is_some_and(|value| (value - best).abs() <= tolerance)
     };
     (1..=seeds).filter(is_right).count() as u64
 }

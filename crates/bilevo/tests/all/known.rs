@@ -23,7 +23,7 @@ fn an_earlier_run_makes_the_next_one_cheap() {
         let (first, rows) = recorded(&*problem, 1);
         let answers: Vec<&Evaluation> = rows.iter().filter(|row| row.is_answer).collect();
         assert_eq!(answers.len(), 1, "{name}");
-        assert_eq!((Some(&answers[0].x), Some(&answers[0].y)), (first.x.as_ref(), first.y.as_ref()), "{name}");
+        assert_eq!((Some(&*answers[0].x), Some(&*answers[0].y)), (first.x(), first.y()), "{name}");
         let alone = solver(&*problem, 2).run().unwrap();
         let informed = solver(&*problem, 2).known(rows).run().unwrap();
         let [before, now] = [&alone, &informed].map(|result| result.evaluations.total());
@@ -45,7 +45,7 @@ fn the_same_run_with_its_own_evaluations_costs_nothing() {
     // Without a pair to begin at, the run is the same one.
     rows.iter_mut().for_each(|row| row.upper = None);
     let again = run(&*problem).known(rows).run().unwrap();
-    assert_eq!(again.upper_value, first.upper_value);
+    assert_eq!(again.upper_value(), first.upper_value());
     assert_eq!((again.evaluations.lower, again.evaluations.upper), (0, first.evaluations.upper));
 }
 
@@ -63,7 +63,7 @@ fn a_table_survives_a_file_and_a_checkpoint() {
     let part = solver(&*problem, 2).known(known).checkpoint(&saved).observer(&mut stop).run().unwrap();
     assert!(part.evaluations.total() < whole.evaluations.total());
     let resumed = Solver::new(&*problem).resume(bilevo::checkpoint::load(&saved).unwrap()).run().unwrap();
-    assert_eq!((resumed.upper_value, resumed.evaluations), (whole.upper_value, whole.evaluations));
+    assert_eq!((resumed.upper_value(), resumed.evaluations), (whole.upper_value(), whole.evaluations));
 }
 
 #[test]

@@ -23,10 +23,10 @@ fn every_method_takes_an_oracle() {
     for method in METHODS {
         let result = Solver::new(&tolls()).method(method).seed(3).run().unwrap();
         // 4 * 4 + 6 * 3 - 2.5
-        assert!((result.upper_value.unwrap() - 31.5).abs() < 1e-3, "{method}: {:?}", result.upper_value);
-        let (x, y) = (result.x.unwrap(), result.y.unwrap());
+        assert!((result.upper_value().unwrap() - 31.5).abs() < 1e-3, "{method}: {:?}", result.upper_value());
+        let (x, y) = (result.x().unwrap(), result.y().unwrap());
         assert_eq!(y.len(), 3);
-        assert_eq!((y[0], result.lower_value.unwrap()), (8.0 - x[0], x[0] - 8.0));
+        assert_eq!((y[0], result.lower_value().unwrap()), (8.0 - x[0], x[0] - 8.0));
         // One question for each decision, and one decision twice.
         assert_eq!(result.evaluations.lower, result.evaluations.upper + 1, "{method}");
         assert_eq!(result.lower_searches.run, result.evaluations.upper, "{method}");
@@ -56,7 +56,7 @@ fn an_oracle_that_fails_or_panics_costs_only_its_decision() {
     let problem = Functions::with_follower("toll", vec![(0.0, 10.0)], |x, a| -x[0] * a.y[0], trips);
     for jobs in [1, 2] {
         let result = Solver::new(&problem).method("bl-cma-es").seed(2).jobs(jobs).run().unwrap();
-        assert!((result.x.unwrap()[0] - 4.0).abs() < 1e-2);
+        assert!((result.x().unwrap()[0] - 4.0).abs() < 1e-2);
         assert!(result.evaluations.failed_lower > 0);
         assert_eq!(result.evaluations.failed_upper, 0, "F is not asked for where there is no answer");
     }
@@ -69,7 +69,7 @@ fn an_oracle_that_always_fails_ends_the_run() {
         Solver::new(&problem).method("cr-bl-cma-es").seed(1).run()
     };
     let result = none(|| Ok(OracleAnswer::new([f64::NAN]))).unwrap();
-    assert_eq!((result.stop, result.x), (Status::Finished(bilevo::StopReason::AllFailed), None));
+    assert_eq!((result.stop, result.x()), (Status::Finished(bilevo::StopReason::AllFailed), None));
     let error = none(|| Err("never".into())).unwrap_err();
     assert!(matches!(error, RunError::Mistake { points: 20, .. }), "{error}");
 }
@@ -99,7 +99,7 @@ fn with_an_objective_the_answer_is_a_start_that_refinement_improves() {
     )
     .follower(|x| Ok(OracleAnswer::new([x[0] + 0.3])));
     let result = Solver::new(&problem).method("bl-cma-es").seed(1).run().unwrap();
-    let (x, y) = (result.x.unwrap()[0], result.y.unwrap()[0]);
+    let (x, y) = (result.x().unwrap()[0], result.y().unwrap()[0]);
     assert!((y - x).abs() < 1e-2, "{x} {y}");
     // An answer outside of the follower's box is none.
     let outside = Functions::new("outside", vec![(0.0, 2.0)], vec![(0.0, 1.0)], |_, y| y[0], |x, y| y[0] - x[0])
@@ -116,7 +116,7 @@ fn an_oracle_that_answers_in_a_small_part_of_the_box_is_asked_all_over_it() {
     let problem = Functions::with_follower("toll", vec![(0.0, 20.0)], |x, a| -x[0] * a.y[0], trips);
     for seed in 1..=5 {
         let result = Solver::new(&problem).method("bl-cma-es").seed(seed).run().unwrap();
-        assert!(result.x.as_ref().is_some_and(|x| (x[0] - 4.0).abs() < 1e-2), "{seed}: {:?}", result.x);
+        assert!(result.x().as_ref().is_some_and(|x| (x[0] - 4.0).abs() < 1e-2), "{seed}: {:?}", result.x());
     }
 }
 
@@ -149,7 +149,7 @@ fn a_function_that_jumps_is_searched_all_over() {
     };
     for seed in 1..=4 {
         let result = Solver::new(&problem()).seed(seed).run().unwrap();
-        assert!(result.upper_value.unwrap() < -19.9999, "seed {seed}: {:?}", result.upper_value);
+        assert!(result.upper_value().unwrap() < -19.9999, "seed {seed}: {:?}", result.upper_value());
         assert_eq!(result.stop, Status::Finished(bilevo::StopReason::Agreed));
         assert!(result.evaluations.lower < 2000, "seed {seed}: {}", result.evaluations.lower);
     }

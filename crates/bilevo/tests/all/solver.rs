@@ -103,7 +103,7 @@ fn a_problem_file_is_a_source_and_a_changed_one_is_noticed() {
     let again = source::open(name, None).unwrap();
     let resumed = Solver::new(&*again).resume(load()).run().unwrap();
     assert_eq!(timeless(&resumed), timeless(&Solver::new(&*again).method("bl-cma-es").seed(1).run().unwrap()));
-    assert!(resumed.x.is_some_and(|x| (x[0] - 3.975).abs() < 0.1));
+    assert!(resumed.x().is_some_and(|x| (x[0] - 3.975).abs() < 0.1));
 }
 
 #[test]
@@ -154,12 +154,12 @@ fn a_file_can_take_a_position_and_the_run_can_take_another() {
     let source = source::open(file.to_str().unwrap(), None).unwrap();
     // F is (x - 2)² + x if the worst y2 counts, (x - 2)² - x if the best does.
     let found = Solver::new(&*source).seed(1).run().unwrap();
-    assert!((found.x.unwrap()[0] - 1.5).abs() < 0.02 && (found.upper_value.unwrap() - 1.75).abs() < 2e-3);
+    assert!((found.x().unwrap()[0] - 1.5).abs() < 0.02 && (found.upper_value().unwrap() - 1.75).abs() < 2e-3);
     assert_eq!(found.audit.unwrap().tolerance, 1e-3, "an audit is made, with the file's tolerance");
     assert_eq!(found.id.settings, "position.kind=pessimistic");
     let options = AuditOptions { tolerance: Some(1e-5), ..AuditOptions::default() };
     let other = Solver::new(&*source).seed(1).position(Position::Optimistic).audit(options).run().unwrap();
-    assert!((other.x.unwrap()[0] - 2.5).abs() < 0.02 && (other.upper_value.unwrap() + 2.25).abs() < 2e-3);
+    assert!((other.x().unwrap()[0] - 2.5).abs() < 0.02 && (other.upper_value().unwrap() + 2.25).abs() < 2e-3);
     assert_eq!(other.audit.unwrap().tolerance, 1e-5);
 }
 
@@ -177,7 +177,7 @@ fn a_file_that_names_a_program_is_a_source() {
     std::fs::write(&file, text).unwrap();
     let one = source::open(file.to_str().unwrap(), None).unwrap();
     let result = Solver::new(&*one).method("bl-cma-es").seed(1).max_upper_evals(10).jobs(2).run().unwrap();
-    assert_eq!((result.upper_value, result.evaluations.failed_lower), (Some(1.0), 0));
+    assert_eq!((result.upper_value(), result.evaluations.failed_lower), (Some(1.0), 0));
     assert!(!result.id.problem_hash.is_empty());
 }
 
@@ -194,7 +194,7 @@ fn a_box_that_is_far_too_wide_does_not_hide_the_optimum() {
     );
     for seed in 1..=3 {
         let result = Solver::new(&tax).seed(seed).run().unwrap();
-        assert!((result.x.unwrap()[0] - 36.0 / 7.0).abs() < 1e-2, "seed {seed}");
+        assert!((result.x().unwrap()[0] - 36.0 / 7.0).abs() < 1e-2, "seed {seed}");
     }
 }
 
@@ -212,6 +212,6 @@ fn when_the_budget_ends_a_run_it_returns_what_was_looked_at_again() {
     let price = price.maximize_upper().upper_constraint(|_, q| q[0] - 2.5);
     for seed in 1..=6 {
         let result = Solver::new(&price).seed(seed).set("portfolio.effort", "budget").run().unwrap();
-        assert!(result.upper_value.unwrap() < 14.41 && result.verification.unwrap().rechecked, "seed {seed}");
+        assert!(result.upper_value().unwrap() < 14.41 && result.verification.unwrap().rechecked, "seed {seed}");
     }
 }

@@ -7,7 +7,7 @@ use crate::{Exit, table};
 use anyhow::{Context, bail};
 use bilevo::known::{Evaluation, Recorder};
 use bilevo::problems::file::{Goal, Reading};
-use bilevo::{Direction, Level, RunResult, Source, Start, Status, methods, source};
+use bilevo::{Direction, Level, RunResult, Solution, Source, Start, Status, methods, source};
 use serde::Serialize;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -199,7 +199,7 @@ impl Runs<'_> {
     fn point(&mut self, goals: &Goals, goal: Goal, start: Option<Start>, effort: &str) -> anyhow::Result<Point> {
         let source = self.open(goal)?;
         let result = self.run(&*source, start, effort)?;
-        let (Some(x), Some(y)) = (&result.x, &result.y) else {
+        let Some(Solution { x, y, .. }) = &result.solution else {
             bail!("a run of the front ended without an answer\nhint: give it a larger budget");
         };
         Ok(Point { value: None, goals: Some(goals.at(x, y)?), limit: None, verified: is_verified(&result), result })
@@ -302,14 +302,15 @@ fn upper(source: &dyn Source, x: &[f64], y: &[f64]) -> Option<(f64, Vec<f64>)> {
 }
 
 fn start(result: &RunResult) -> Option<Start> {
-    Some(Start { x: result.x.clone()?, y: result.y.clone().filter(|y| !y.is_empty()) })
+    let Solution { x, y, .. } = result.solution.clone()?;
+    Some(Start { x, y: Some(y).filter(|y| !y.is_empty()) })
 }
 
 fn is_verified(result: &RunResult) -> bool {
     let feasible = |violation: Option<f64>| violation.is_some_and(|violation| violation <= FEASIBLE);
     result.verification.is_none_or(|verification| verification.rechecked || result.success)
-        && feasible(result.upper_violation)
-        && feasible(result.lower_violation)
+        && feasible(result.upper_violation())
+        && feasible(result.lower_violation())
 }
 
 fn text(sweep: &Sweep<'_>) -> anyhow::Result<()> {
@@ -321,7 +322,7 @@ fn text(sweep: &Sweep<'_>) -> anyhow::Result<()> {
         format_args!("{}: {} points, {count} evaluations", first.result.id.problem, sweep.points.len()),
     )?;
     let numbered = |letter: char, count: usize| (1..=count).map(|i| format!("{letter}{i}")).collect::<Vec<_>>();
-    let (m, n) = (first.result.x.as_ref().map_or(0, Vec::len), first.result.y.as_ref().map_or(0, Vec::len));
+    let (m, n) = (first.result.x().map_or(0, <[f64]>::len), first.result.y().map_or(0, <[f64]>::len));
     let names = first.result.names.clone();
     let (x, y) = names.map_or_else(|| (numbered('x', m), numbered('y', n)), |names| (names.x, names.y));
     let head: Vec<String> = match sweep.parameter {
@@ -332,13 +333,13 @@ fn text(sweep: &Sweep<'_>) -> anyhow::Result<()> {
     for point in &sweep.points {
         let values = match point.goals {
             Some(goals) => goals.map(Some).to_vec(),
-            None => vec![point.value, point.result.upper_value, point.result.lower_value],
+            None => vec![point.value, point.result.upper_value(), point.result.lower_value()],
         };
         let cell = |value: Option<f64>| value.map_or("-".into(), |value| digits(value, 6));
-        let vector = |v: &Option<Vec<f64>>| v.iter().flatten().map(|v| digits(*v, 6)).collect::<Vec<_>>();
+        let vector = |v: Option<&[f64]>| v.into_iter().flatten().map(|v| digits(*v, 6)).collect::<Vec<_>>();
         let verified = if point.verified { "yes" } else { "no" };
         let values = values.into_iter().map(cell).collect();
-        rows.push([values, vector(&point.result.x), vector(&point.result.y), vec![verified.into()]].concat());
+        rows.push([values, vector(point.result.x()), vector(point.result.y()), vec![verified.into()]].concat());
     }
     table::columns(out, &rows)?;
     for point in sweep.points.iter().filter(|point| !point.verified) {

@@ -82,12 +82,12 @@ pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -
 }
 
 fn solution(out: &mut impl Write, engine: &Engine, result: &RunResult) -> anyhow::Result<()> {
-    let (Some(x), Some(y)) = (&result.x, &result.y) else {
+    let (Some(x), Some(y)) = (&result.x(), &result.y()) else {
         line(out, "F", "no answer")?;
         return Ok(());
     };
     let number = |value: Option<f64>| value.unwrap_or(f64::NAN);
-    let (upper_value, lower_value) = (number(result.upper_value), number(result.lower_value));
+    let (upper_value, lower_value) = (number(result.upper_value()), number(result.lower_value()));
     let known = engine.spec().nearest_known(upper_value, lower_value);
     let off = |distance: Option<f64>, best: Option<f64>| match (distance, best) {
         (Some(distance), Some(best)) => format!("  ({} from the best known {})", short(distance), best_known(best)),
@@ -101,7 +101,7 @@ fn solution(out: &mut impl Write, engine: &Engine, result: &RunResult) -> anyhow
     let names = result.names.as_ref();
     line(out, "x", point(names.map(|names| &names.x[..]), x))?;
     line(out, "y", point(names.map(|names| &names.y[..]), y))?;
-    let (upper, lower) = (number(result.upper_violation), number(result.lower_violation));
+    let (upper, lower) = (number(result.upper_violation()), number(result.lower_violation()));
     let style = if upper > 0.0 || lower > 0.0 { WARN } else { PLAIN };
     line(out, "violation", format_args!("{style}{} upper, {} lower{style:#}", short(upper), short(lower)))?;
     Ok(())
