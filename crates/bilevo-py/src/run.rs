@@ -11,10 +11,9 @@ use bilevo::audit::around::{self, Surroundings};
 use bilevo::audit::{AuditOptions, Position};
 use bilevo::config::PositionKind;
 use bilevo::known::{self, Evaluation, Recorder};
-use bilevo::methods::{self, Choice};
 use bilevo::{
-    AfterFailure, Ask, Engine, EvaluatorError, FailurePolicy, GenerationRecord, Level, ProblemSpec, Replies, RunError,
-    RunOptions, RunResult, Saving, Start, Status, checkpoint,
+    AfterFailure, Ask, Evaluator, EvaluatorError, FailurePolicy, GenerationRecord, Level, ProblemSpec, Replies,
+    RunError, RunOptions, RunResult, Saving, Solver, Start, Status, checkpoint,
 };
 use bilevo_lab::report::KIND;
 use bilevo_lab::run_report::RunReport;
@@ -411,6 +410,32 @@ pub(crate) fn read_spec(py: Python<'_>, json: &str) -> PyResult<ProblemSpec> {
     serde_json::from_str(json).map_err(|error| errors::problem(py, format!("the problem cannot be read: {error}")))
 }
 
+/// A problem of which a run needs no more to be set up than what Python says about it. What evaluates it is known
+/// when the run goes.
+struct Described<'a> {
+    spec: ProblemSpec,
+    place: &'a str,
+    hash: &'a str,
+}
+
+impl bilevo::Source for Described<'_> {
+    fn spec(&self) -> &ProblemSpec {
+        &self.spec
+    }
+
+    fn place(&self) -> &str {
+        self.place
+    }
+
+    fn hash(&self) -> &str {
+        self.hash
+    }
+
+    fn evaluator(&self, _jobs: usize) -> Result<Box<dyn Evaluator + '_>, EvaluatorError> {
+        Err(EvaluatorError::new("its functions are given to the run when it goes"))
+    }
+}
+
 fn start(
     py: Python<'_>,
     spec: &str,
@@ -420,13 +445,14 @@ fn start(
     seed: u64,
     settings: &[(String, String)],
 ) -> PyResult<bilevo::Run> {
-    let spec = read_spec(py, spec)?;
-    let prepared = || {
-        let Choice { method, config, notice } = methods::choose(method, &spec, settings)?;
-        Ok((Engine::new(spec, config, seed)?, method.name(), notice))
-    };
-    let (engine, method, notice) = prepared().map_err(|error| errors::config(py, &error))?;
-    Ok(bilevo::Run::new(engine, method).of_source(source, hash).with_notice(notice))
+    let described = Described { spec: read_spec(py, spec)?, place: source, hash };
+    let solver = Solver::new(&described).method(method).seed(seed);
+    let solver = settings.iter().fold(solver, |solver, (path, value)| solver.set(path, value));
+    match solver.ready() {
+        Ok(ready) => Ok(ready.run),
+        Err(RunError::Config(error)) => Err(errors::config(py, &error)),
+        Err(error) => Err(run_error(py, &error)),
+    }
 }
 
 fn options(
