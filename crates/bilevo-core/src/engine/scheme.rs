@@ -12,7 +12,7 @@ use crate::lower::SearchStreams;
 use crate::nested;
 use crate::portfolio;
 use crate::problem::{Level, ProblemSpec};
-use crate::record::{LowerSearches, ModelRecord, ModelSummary, Step, StopReason, Verification};
+use crate::record::{FollowerSeen, LowerSearches, ModelRecord, ModelSummary, Step, StopReason, Verification};
 use crate::rng::{Purpose, Stream, Streams};
 use crate::settings::{settings, words};
 
@@ -185,6 +185,11 @@ pub trait Scheme {
     /// The searches so far, in their order, and what became of them.
     fn history(&self) -> Vec<Step> {
         Vec::new()
+    }
+
+    /// What was seen of the follower, for a look at its answer to `x`.
+    fn follower_seen(&self, _x: &[f64]) -> FollowerSeen {
+        FollowerSeen::default()
     }
 
     /// How the search stands.

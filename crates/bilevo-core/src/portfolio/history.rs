@@ -1,8 +1,9 @@
 //! What was searched, what each search claimed, and what became of the claim: all that a run remembers.
 
+use super::archive::distance;
 use super::claim::{Claim, Scales};
 use super::search::End;
-use super::verify::{Depth, Verdict};
+use super::verify::{DIFFERENT, Depth, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// Distance below which two claims are one place.
@@ -218,12 +219,20 @@ impl History {
         ranges.get(ranges.len() / 2).copied()
     }
 
-    /// Answers to which the follower was seen to move, or that are minima elsewhere: what a verdict tries.
-    pub(super) fn answers(&self) -> Vec<Vec<f64>> {
-        self.remembered(|v| std::iter::once(&v.claim).chain(&v.others).chain(&v.hoped))
-            .into_iter()
-            .map(|p| p.1)
-            .collect()
+    /// Answers to which the follower was seen to move, or that are minima elsewhere: what a verdict at `x` tries.
+    /// Those to the nearest decisions, since answers move with x.
+    pub(super) fn answers(&self, x: &[f64]) -> Vec<Vec<f64>> {
+        let verdicts = self.entries.iter().rev().filter_map(|e| e.verdict.as_ref());
+        let mut claims: Vec<&Claim> =
+            verdicts.flat_map(|v| std::iter::once(&v.claim).chain(&v.others).chain(&v.hoped)).collect();
+        claims.sort_by(|a, b| distance(&a.x, x).total_cmp(&distance(&b.x, x)));
+        let mut answers: Vec<Vec<f64>> = Vec::new();
+        for claim in claims {
+            if answers.len() < REMEMBERED && answers.iter().all(|y| distance(y, &claim.y) > DIFFERENT) {
+                answers.push(claim.y.clone());
+            }
+        }
+        answers
     }
 
     /// Decisions with answers that a verdict found beside others: what a population tries.

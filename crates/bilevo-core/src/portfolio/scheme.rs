@@ -19,7 +19,7 @@ use crate::config::Config;
 use crate::engine::{Known, Outlook, Readings, RunView, Scheme, SchemeFacts, SchemeKind, SchemeSetup};
 use crate::position::PositionKind;
 use crate::problem::{Follower, Level, ProblemSpec};
-use crate::record::{LowerSearches, ModelSummary, Step, StopReason, Verification};
+use crate::record::{FollowerSeen, LowerSearches, ModelSummary, Step, StopReason, Verification};
 use begin::DESCENT_DIM;
 use serde::{Deserialize, Serialize};
 
@@ -454,6 +454,14 @@ impl Scheme for Portfolio {
 
     fn history(&self) -> Vec<Step> {
         self.history.story(&self.spec)
+    }
+
+    fn follower_seen(&self, x: &[f64]) -> FollowerSeen {
+        let answers = self.history.answers(&self.spec.upper.space.to_unit(x));
+        FollowerSeen {
+            answers: answers.iter().map(|y| self.spec.lower.space.from_unit(y)).collect(),
+            scale: self.history.follower_range().into_iter().chain([self.history.scales.follower()]).reduce(f64::min),
+        }
     }
 
     fn readings(&self) -> Readings {

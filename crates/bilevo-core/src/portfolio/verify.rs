@@ -14,6 +14,7 @@
 //! Randomness: `Purpose::Recheck`, one stream for each verdict.
 
 mod scan;
+mod surprise;
 
 use super::archive::{Learner, Points, distance};
 use super::claim::{Claim, Scales};
@@ -24,9 +25,12 @@ use crate::problem::Level;
 use crate::rng::{Purpose, Stream};
 use scan::Scan;
 use serde::{Deserialize, Serialize};
+use surprise::surprising;
 
-/// Random answers tried: so many, and so many more for each variable.
+/// Random answers tried: so many, and so many more for each variable; and where all minima are wanted, so many
+/// times as many.
 const SAMPLE: (usize, usize) = (10, 10);
+const WIDE: usize = 4;
 /// Answers closer than this along every variable are one.
 pub(super) const DIFFERENT: f64 = 0.05;
 /// By how much of f's scale an answer must be better to be the true one: in the same place, elsewhere, and
@@ -193,12 +197,17 @@ impl Verify {
         let scan = Scan::new(&self.claim.y, self.merit(ground.scales, &self.claim.lower));
         let mut stream = ground.streams.open(Purpose::Recheck, self.look.number, 0);
         let n = self.claim.y.len();
-        let (values, sample) = (scan.values(), SAMPLE.0 + SAMPLE.1 * n);
+        let times = if self.look.depth == Depth::Wide { WIDE } else { 1 };
+        let (values, sample) = (scan.values(), times * (SAMPLE.0 + SAMPLE.1 * n));
         let (whole, room) = (values * n + sample, self.look.room / PROBED);
         // A part of each where no more is left.
         let part = |count: usize| if whole <= room { count } else { (count * room / whole).max(1) };
         self.wanted = scan.first(part(values), &mut stream);
-        self.wanted.extend((0..part(sample)).map(|i| anywhere(n, i % 2 == 1, &mut stream)));
+        self.wanted.extend((0..part(sample)).map(|i| match i % 4 {
+            0 => anywhere(n, false, &mut stream),
+            1 => anywhere(n, true, &mut stream),
+            _ => away(&self.claim.y, &mut stream),
+        }));
         self.wanted.extend(self.known.iter().cloned());
         self.stage = Stage::Scan(scan);
     }
@@ -240,6 +249,7 @@ impl Verify {
             _ => (OTHERS.0, CLOSE * self.range.unwrap_or(0.0)),
         };
         let limit = self.merit(ground.scales, &self.best.row) + margin;
+        let surprise = surprising(&self.rough, self.range.unwrap_or(0.0)).cloned();
         let mut rough: Vec<(f64, Answer)> = self.rough.drain(..).map(|a| (f64::NAN, a)).collect();
         rough.iter_mut().for_each(|(merit, a)| *merit = self.merit(ground.scales, &a.row));
         rough.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -255,6 +265,10 @@ impl Verify {
                     self.rough.push(answer);
                 }
             }
+        }
+        if let Some(answer) = surprise.filter(|a| places.iter().all(|y| distance(y, &a.y) > DIFFERENT)) {
+            places.push(answer.y.clone());
+            self.rough.insert(0, answer);
         }
         self.rough.reverse();
         self.rough.extend(self.moved(ground.scales, &places));
@@ -396,6 +410,17 @@ fn anywhere(n: usize, at_bounds: bool, stream: &mut Stream) -> Vec<f64> {
         _ => stream.uniform(),
     };
     (0..n).map(|_| coordinate(stream)).collect()
+}
+
+/// A random answer on a ray from one: in many dimensions a basin next to another one is met by far more rays from
+/// there than points of the box.
+fn away(from: &[f64], stream: &mut Stream) -> Vec<f64> {
+    let direction: Vec<f64> = from.iter().map(|_| stream.normal()).collect();
+    let room = |(y, d): (&f64, &f64)| if *d > 0.0 { (1.0 - y) / d } else { -y / d };
+    let border =
+        from.iter().zip(&direction).map(room).filter(|r| r.is_finite() && *r > 0.0).fold(f64::INFINITY, f64::min);
+    let length = stream.uniform() * if border.is_finite() { border } else { 0.0 };
+    from.iter().zip(&direction).map(|(y, d)| (y + length * d).clamp(0.0, 1.0)).collect()
 }
 
 fn differs_in_one(a: &[f64], b: &[f64]) -> bool {

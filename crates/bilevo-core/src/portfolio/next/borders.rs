@@ -35,18 +35,31 @@ pub(super) fn after_correction(history: &History, config: &PortfolioConfig, rest
     pays.then(|| Next::Border(hoped.clone(), with_rival(rivals(history), &verdict.claim.y)))
 }
 
-/// An exact end or a border whose answer a verdict replaced, once more with that answer among the rivals.
+/// An exact end or a border whose answer a verdict replaced, once more with that answer among the rivals; an exact
+/// end that stands, but short of what its leaning descent promised, with the answers that are as good there. They
+/// hold it where the follower is indifferent.
 pub(super) fn another_round(history: &History, config: &PortfolioConfig, restart: &[&Entry]) -> Option<Next> {
     let last = restart.last().filter(|e| matches!(e.kind, Kind::Exact | Kind::Border))?;
     let verdict = last.verdict.as_ref()?;
-    let hoped = verdict.hoped.as_ref().filter(|h| history.promises(h))?;
+    let (hoped, given) = match &verdict.hoped {
+        Some(hoped) => (hoped, vec![&verdict.claim.y]),
+        None if last.kind == Kind::Exact && verdict.tied => {
+            let leant = restart.iter().rfind(|e| matches!(e.kind, Kind::LeanHere | Kind::LeanAway | Kind::LeanOn))?;
+            let apart = |y: &&Vec<f64>| last.rivals.iter().all(|rival| distance(rival, y) > DIFFERENT);
+            (leant.claim.as_ref()?, verdict.others.iter().map(|c| &c.y).filter(apart).collect())
+        }
+        None => return None,
+    };
+    if given.is_empty() || !history.promises(hoped) {
+        return None;
+    }
     // Where a rival only moved a little, the rounds are about to converge.
-    let converges = last.rivals.iter().any(|rival| distance(rival, &verdict.claim.y) <= DIFFERENT);
+    let converges = given.iter().any(|y| last.rivals.iter().any(|rival| distance(rival, y) <= DIFFERENT));
     let rounds = restart.iter().filter(|e| e.kind == last.kind).count();
     if rounds >= ROUNDS || !converges && !may_cost(history, config, last.kind) {
         return None;
     }
-    let rivals = with_rival(last.rivals.clone(), &verdict.claim.y);
+    let rivals = given.into_iter().fold(last.rivals.clone(), |rivals, y| with_rival(rivals, y));
     Some(match last.kind {
         Kind::Exact => Next::Exact(hoped.clone(), rivals),
         _ if converges => Next::Tracked(hoped.clone(), rivals),

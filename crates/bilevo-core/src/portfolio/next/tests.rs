@@ -370,6 +370,37 @@ fn an_exact_end_that_won_is_finished_by_a_plain_descent() {
 }
 
 #[test]
+fn an_exact_end_short_of_its_promise_gets_the_answers_that_are_as_good_as_rivals() {
+    let leant = Entry { verdict: None, ..ended(2, Kind::LeanHere, End::Converged, 0.2) };
+    let exact = |tied: bool, rivals: Vec<Vec<f64>>| {
+        let mut entry = Entry { rivals, ..verified(2, Kind::Exact, 0.3) };
+        let others = vec![claim(0.3, 0.1), claim(0.3, 0.9)];
+        entry.verdict = entry.verdict.map(|verdict| Verdict { tied, others, ..verdict });
+        after(vec![verified(1, Kind::Descent, 0.5), leant.clone(), entry])
+    };
+    assert_eq!(exact(true, vec![vec![0.88]]), Next::Exact(claim(0.2, 0.5), vec![vec![0.88], vec![0.1]]));
+    // Nothing is new, or nothing is tied.
+    assert!(matches!(exact(true, vec![vec![0.12], vec![0.88]]), Next::Finish(..)));
+    assert!(matches!(exact(false, vec![]), Next::Finish(..)));
+}
+
+#[test]
+fn a_verdict_tries_the_answers_to_the_nearest_decisions() {
+    let at = |x: f64, y: f64| {
+        let mut entry = verified(1, Kind::Descent, x);
+        entry.verdict = verdict(Claim { x: vec![x], ..claim(0.5, y) }, Depth::Full);
+        entry
+    };
+    let mut entries: Vec<Entry> = (0..30).map(|i| at(0.9, f64::from(i) / 30.0)).collect();
+    entries.insert(0, at(0.11, 0.333));
+    entries.insert(0, at(0.13, 0.35));
+    let answers = History { entries, ..empty() }.answers(&[0.1]);
+    // The nearest first, of those that are alike only that one, and no more than a few.
+    assert_eq!(answers[0], [0.333]);
+    assert!(!answers.contains(&vec![0.35]) && answers.len() == 12, "{answers:?}");
+}
+
+#[test]
 fn before_the_end_an_elite_is_made_exact_unless_two_values_are_the_very_same() {
     let run = |values: [f64; 3], elite: End, population: End, more: &[Entry]| {
         let [a, b, c] = values;

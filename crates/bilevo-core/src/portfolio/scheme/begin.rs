@@ -120,7 +120,7 @@ impl Portfolio {
             decided: self.config.position.kind != PositionKind::Any,
             room: usize::try_from(left).unwrap_or(usize::MAX),
         };
-        Present::Verify(Box::new(Verify::new(self.shape, claim.clone(), self.history.answers(), look)), at)
+        Present::Verify(Box::new(Verify::new(self.shape, claim.clone(), self.history.answers(&claim.x), look)), at)
     }
 
     /// A descent from a point of the problem.

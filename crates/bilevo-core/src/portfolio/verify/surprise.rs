@@ -1,0 +1,121 @@
+//! Answers that are better than their place lets expect.
+//!
+//! Next to a wide basin the values of a second one are high until close to its bottom, so that by its value alone
+//! an answer in it is nothing. But it lies far below a quadratic that is fitted to all answers, while others do
+//! not.
+
+use super::Answer;
+use crate::linalg::{cholesky, dot};
+
+/// How many times farther below the quadratic than others usually are from it ...
+const OUTLIER: f64 = 10.0;
+/// ... and at least how far, as a share of what f usually changes by.
+const LEAST: f64 = 0.02;
+/// Answers for each coefficient that are enough to fit them.
+const ENOUGH: usize = 2;
+/// Fits, and the share of answers that the later ones keep.
+const FITS: usize = 3;
+const KEPT: (usize, usize) = (3, 4);
+/// Relative to the largest entry of the normal equations.
+const RIDGE: f64 = 1e-10;
+
+/// The answer that lies farthest below a quadratic through all of them, if that is far; `range` is what f usually
+/// changes by. High values count less: a quadratic cannot follow poles and walls.
+pub(super) fn surprising(answers: &[Answer], range: f64) -> Option<&Answer> {
+    let n = answers.first()?.y.len();
+    let best = answers.iter().map(|a| a.row[0]).fold(f64::INFINITY, f64::min);
+    let weight = |a: &Answer| range / (range + a.row[0] - best);
+    if range.is_nan() || range <= 0.0 || answers.iter().any(|a| !a.row[0].is_finite()) {
+        return None;
+    }
+    let all = 1 + n + n * (n + 1) / 2;
+    let pairs = answers.len() >= ENOUGH * all;
+    let rows: Vec<Vec<f64>> = answers.iter().map(|a| terms(&a.y, weight(a), pairs)).collect();
+    let values: Vec<f64> = answers.iter().map(|a| weight(a) * (a.row[0] - best) / range).collect();
+    let (mut off, mut sizes): (Vec<f64>, Vec<f64>) = (vec![0.0; rows.len()], vec![0.0; rows.len()]);
+    for _ in 0..FITS {
+        // What fits worst is left out the next time: it may be the other basin.
+        let most = sizes[KEPT.0 * (rows.len() - 1) / KEPT.1];
+        let kept = (0..rows.len()).filter(|&i| off[i].abs() <= most);
+        let fitted = fit(kept.map(|i| (&rows[i][..], values[i])))?;
+        off = rows.iter().zip(&values).map(|(row, value)| value - dot(row, &fitted)).collect();
+        sizes = off.iter().map(|o| o.abs()).collect();
+        sizes.sort_by(f64::total_cmp);
+    }
+    let limit = (OUTLIER * sizes[sizes.len() / 2]).max(LEAST);
+    let lowest = (0..off.len()).min_by(|&a, &b| off[a].total_cmp(&off[b]))?;
+    (-off[lowest] > limit).then(|| &answers[lowest])
+}
+
+/// The terms of a quadratic, times a weight; without products of different variables unless there are `pairs`.
+fn terms(y: &[f64], weight: f64, pairs: bool) -> Vec<f64> {
+    let mut terms = vec![weight];
+    for (i, a) in y.iter().enumerate() {
+        let a = a - 0.5;
+        terms.push(weight * a);
+        let first = if pairs { 0 } else { i };
+        terms.extend(y[first..=i].iter().map(|b| weight * a * (b - 0.5)));
+    }
+    terms
+}
+
+/// Least squares.
+fn fit<'a>(rows: impl Iterator<Item = (&'a [f64], f64)>) -> Option<Vec<f64>> {
+    let (mut normal, mut right) = (Vec::new(), Vec::new());
+    for (row, value) in rows {
+        let p = row.len();
+        normal.resize(p * p, 0.0);
+        right.resize(p, 0.0);
+        for (i, a) in row.iter().enumerate() {
+            right[i] += a * value;
+            normal[i * p..(i + 1) * p].iter_mut().zip(row).for_each(|(sum, b)| *sum += a * b);
+        }
+    }
+    let p = right.len();
+    let mut factor = Vec::new();
+    if !cholesky::factor_with_ridge(p, &normal, RIDGE, &mut factor) {
+        return None;
+    }
+    cholesky::solve(p, &factor, &mut right);
+    Some(right)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Purpose, Streams};
+
+    fn answers(n: usize, count: usize, f: impl Fn(&[f64]) -> f64) -> Vec<Answer> {
+        let mut stream = Streams::new(1).open(Purpose::Recheck, 0, 0);
+        let mut answer = || {
+            let y: Vec<f64> = (0..n).map(|_| stream.uniform()).collect();
+            Answer { row: vec![f(&y)], y }
+        };
+        (0..count).map(|_| answer()).collect()
+    }
+
+    fn bowl(y: &[f64], at: f64) -> f64 {
+        y.iter().map(|v| (v - at) * (v - at)).sum()
+    }
+
+    #[test]
+    fn an_answer_in_another_basin_stands_out() {
+        for scale in [1e-9, 1.0, 1e9] {
+            let two = |y: &[f64]| scale * bowl(y, 0.7).min(12.0 * bowl(y, 0.25) - 0.05);
+            let all = answers(3, 130, two);
+            let found = surprising(&all, 0.4 * scale).unwrap();
+            assert!(found.y.iter().all(|v| (v - 0.25).abs() < 0.25), "{found:?}");
+            // It is far from being the best one by its value.
+            assert!(all.iter().filter(|a| a.row[0] < found.row[0]).count() > 3);
+        }
+    }
+
+    #[test]
+    fn a_bowl_has_no_surprises_nor_do_waves() {
+        let tilted = |y: &[f64]| bowl(y, 0.4) + y[0] * y[1] - 3.0;
+        assert!(surprising(&answers(3, 130, tilted), 0.4).is_none());
+        let waves = |y: &[f64]| bowl(y, 0.4) + y.iter().map(|v| 0.1 * libm::cos(40.0 * v)).sum::<f64>();
+        assert!(surprising(&answers(3, 130, waves), 0.4).is_none());
+        assert!(surprising(&answers(3, 5, |_| 1.0), 0.0).is_none());
+    }
+}
