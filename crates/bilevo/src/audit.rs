@@ -20,7 +20,7 @@ use crate::evaluate::Evaluator;
 use crate::prove::{FollowerFinding, FollowerVerdict};
 use bilevo_core::config::{Config, PositionKind};
 use bilevo_core::problem::{Direction, LowerConstraints, ProblemSpec};
-use bilevo_core::record::Solution;
+use bilevo_core::record::{FollowerSeen, Solution};
 use follower::{Follower, Point, View};
 use search::Trail;
 use serde::{Deserialize, Serialize};
@@ -64,7 +64,8 @@ impl fmt::Display for Position {
 #[derive(Clone, Debug)]
 pub struct AuditOptions {
     /// Largest gap f(x, y) - best that is none, relative to max(1, |f|); answers within it are
-    /// equally good for the follower. If absent, the problem's `position_tolerance`, or else 1e-4.
+    /// equally good for the follower. If absent, the problem's `position_tolerance`; or else a gap is measured by
+    /// what f usually changes by, of which 1e-5 is none.
     pub tolerance: Option<f64>,
     /// Largest violation that is none.
     pub violation: f64,
@@ -77,6 +78,8 @@ pub struct AuditOptions {
     /// Which of several equally good answers counts; if absent the position of the run, if that has
     /// one.
     pub position: Option<Position>,
+    /// What the run saw of the follower: its answers elsewhere are tried, too.
+    pub seen: FollowerSeen,
     /// Seed of the audit's random numbers.
     pub seed: u64,
     /// Set it to stop after the current batch.
@@ -94,6 +97,7 @@ impl Default for AuditOptions {
             max_evals: None,
             starts: 12,
             position: None,
+            seen: FollowerSeen::default(),
             seed: 0,
             stop: Arc::default(),
             deadline: None,
@@ -101,8 +105,11 @@ impl Default for AuditOptions {
     }
 }
 
-/// The relative gap that is none, unless options or problem say otherwise.
-const TOLERANCE: f64 = 1e-4;
+/// The gap that is none, as a share of what f usually changes by, unless options or problem say otherwise: that of
+/// the default method's own verdicts.
+const TOLERANCE: f64 = 1e-5;
+/// The difference of F that is none to the leader, as a share of what F usually changes by.
+const SAME: f64 = 1e-4;
 
 /// What an audit found; objectives in the problem's own directions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -231,9 +238,9 @@ impl Audit {
 pub fn audit(evaluator: &mut dyn Evaluator, solution: &Solution, options: &AuditOptions) -> Audit {
     let spec = evaluator.spec().clone();
     let budget = options.max_lower_evals.unwrap_or(BUDGET * spec.budget().lower_evals);
-    let relative = options.tolerance.or(spec.position_tolerance).unwrap_or(TOLERANCE);
-    let tolerance = relative * solution.lower_value.abs().max(1.0);
+    let asked = options.tolerance.or(spec.position_tolerance);
     let mut follower = Follower::new(evaluator, options, &solution.x, budget);
+    follower.reported(solution);
     let reported = follower.scaled(&solution.y);
     let mut trail = Trail::default();
     let space = &spec.lower.space;
@@ -243,6 +250,10 @@ pub fn audit(evaluator: &mut dyn Evaluator, solution: &Solution, options: &Audit
     } else {
         let searched = search::search(&mut follower, &reported, options.starts, !options.seed, &mut trail);
         if space.has_whole() { searched.and_then(|()| whole::climb(&mut follower, space)) } else { searched }
+    };
+    let tolerance = match asked {
+        Some(relative) => relative * solution.lower_value.abs().max(1.0),
+        None => TOLERANCE * follower.scale,
     };
     let proven = few && searched.is_ok() && follower.counts.failed == 0;
     // Ties are looked for even if the search has spent its budget.
@@ -265,7 +276,11 @@ pub fn audit(evaluator: &mut dyn Evaluator, solution: &Solution, options: &Audit
         }
         _ => None,
     };
-    let finding = Finding { spec: &spec, solution, options, relative, tolerance, broken, proven };
+    let same = match asked {
+        Some(relative) => relative * solution.upper_value.abs().max(1.0),
+        None => SAME * follower.leader_scale,
+    };
+    let finding = Finding { spec: &spec, solution, options, tolerance, same, broken, proven };
     finding.audit(&follower, trail.starts, view, ties)
 }
 
@@ -274,9 +289,9 @@ struct Finding<'a> {
     spec: &'a ProblemSpec,
     solution: &'a Solution,
     options: &'a AuditOptions,
-    /// The tolerance of objectives, relative to max(1, |f|), and what it is at this f.
-    relative: f64,
+    /// The gap of f that is none, and the difference of F.
     tolerance: f64,
+    same: f64,
     broken: Option<Ended>,
     proven: bool,
 }
@@ -326,8 +341,8 @@ impl Finding<'_> {
 
     /// Whether two answers differ to the leader.
     fn differs(&self, a: &View, b: &View) -> bool {
-        let scale = a.value.abs().max(b.value.abs()).max(1.0);
-        (a.value - b.value).abs() > self.relative * scale || (a.violation - b.violation).abs() > self.relative
+        let broken = |view: &View| view.violation > self.options.violation;
+        (a.value - b.value).abs() > self.same || broken(a) != broken(b)
     }
 
     fn response(&self, follower: &Follower<'_>, point: &Point, view: Option<View>) -> Response {

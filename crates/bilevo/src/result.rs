@@ -280,12 +280,21 @@ impl RunResult {
     /// Adds the finding of an audit. If it passed, the answer that counts in `position` takes the place of
     /// the one found.
     pub fn audited(&mut self, audit: Audit, position: Option<Position>, engine: &Engine) {
-        let counts = position.filter(|_| audit.passed()).and_then(|position| audit.answer(position));
-        if let Some(response) = counts {
+        let counts = audit.answer(position.unwrap_or(Position::Optimistic)).filter(|_| audit.passed());
+        if let Some(response) = counts.filter(|response| position.is_some() || self.gains(response, engine)) {
             self.answer(response, engine);
         }
         self.audit = Some(audit);
         self.judge(engine);
+    }
+
+    /// Whether another answer, which the follower likes as well, is feasible for the leader and better.
+    fn gains(&self, response: &Response, engine: &Engine) -> bool {
+        let flip = |value: f64| engine.spec().upper.direction.flip(value);
+        let tolerance = engine.config().stop.violation_tolerance;
+        let feasible = response.upper_violation.is_some_and(|violation| violation <= tolerance);
+        let better = response.upper_value.zip(self.upper_value()).is_some_and(|(new, old)| flip(new) < flip(old));
+        feasible && better
     }
 
     /// Takes another answer of the follower.

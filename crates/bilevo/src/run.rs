@@ -366,7 +366,8 @@ impl Run {
             let (seed, stop) = (self.engine.seed(), Arc::clone(&options.stop));
             let left = total.map(|total| total.saturating_sub(result.evaluations.total()));
             let max_evals = wanted.max_evals.into_iter().chain(left).min();
-            let wanted = AuditOptions { seed, stop, position, deadline, max_evals, ..wanted.clone() };
+            let seen = self.engine.follower_seen(&solution.x);
+            let wanted = AuditOptions { seed, stop, position, deadline, max_evals, seen, ..wanted.clone() };
             let finding = audit::audit(evaluator, solution, &wanted);
             result.audited(finding, position, &self.engine);
         }

@@ -8,6 +8,7 @@ use crate::policy::evaluate_whole;
 use crate::run::RunError;
 use bilevo_core::batch::{Batch, Replies};
 use bilevo_core::problem::{Level, ProblemSpec};
+use bilevo_core::record::Solution;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -21,6 +22,10 @@ pub(super) struct Point {
 
 /// Violations of constraints that are met but for rounding.
 const ROUNDING: f64 = 1e-9;
+/// Feasible answers that say what f changes by.
+const FEW: usize = 8;
+/// Less than this share of what f usually changes by is nothing.
+const FLAT: f64 = 1e-6;
 
 /// The leader's view of an answer; objective minimised.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,6 +47,12 @@ pub(super) struct Follower<'a> {
     replies: Replies,
     pub(super) counts: Counts,
     pub(super) best: Option<Point>,
+    /// Violations up to this are rounding: an answer that breaks constraints by more than the reported one has no
+    /// better value to show for it.
+    rounding: f64,
+    /// What f usually changes by, and F.
+    pub(super) scale: f64,
+    pub(super) leader_scale: f64,
 }
 
 impl<'a> Follower<'a> {
@@ -50,7 +61,44 @@ impl<'a> Follower<'a> {
         let (replies, counts) = (Replies::default(), Counts::default());
         // One is kept for the leader's view of the end.
         let total = options.max_evals.map_or(u64::MAX, |evals| evals.saturating_sub(1));
-        Follower { evaluator, options, spec, x: x.to_vec(), budget, total, replies, counts, best: None }
+        let (x, best, rounding, scale) = (x.to_vec(), None, ROUNDING, 0.0);
+        let leader_scale = 0.0;
+        Follower { evaluator, options, spec, x, budget, total, replies, counts, best, rounding, scale, leader_scale }
+    }
+
+    /// Takes note of the answer that was reported. Until more was seen, its values are all that is known of scales.
+    pub(super) fn reported(&mut self, solution: &Solution) {
+        let feasible = solution.lower_violation <= self.options.violation;
+        self.rounding = if feasible { solution.lower_violation.max(ROUNDING) } else { ROUNDING };
+        self.scale = solution.lower_value.abs().max(1.0);
+        self.leader_scale = solution.upper_value.abs().max(1.0);
+    }
+
+    /// Learns from a sample of answers what f usually changes by. What the run saw counts if that is less, as where
+    /// the box is far too wide, or if f hardly changes at this x.
+    pub(super) fn measure(&mut self, sample: &[Point]) {
+        let feasible: Vec<f64> = sample.iter().filter(|p| self.is_feasible(p)).map(|p| p.row.value).collect();
+        let values = if feasible.len() >= FEW { feasible } else { sample.iter().map(|p| p.row.value).collect() };
+        let here = usual_change(values);
+        let seen = self.options.seen.scale.filter(|scale| *scale > 0.0);
+        self.scale = match (here, seen) {
+            (Some(here), Some(seen)) if here > FLAT * seen => here.min(seen),
+            (_, Some(seen)) => seen,
+            (Some(here), None) => here,
+            (None, None) => self.scale,
+        };
+    }
+
+    /// The same from whole answers next to each other, which differ by no less than answers can.
+    pub(super) fn measure_steps(&mut self, near: &[Point]) {
+        let Some(best) = &self.best else { return };
+        let changes = near.iter().filter(|p| self.is_feasible(p)).map(|p| (p.row.value - best.row.value).abs());
+        self.scale = changes.filter(|change| *change > 0.0).fold(self.scale, f64::min);
+    }
+
+    /// The same for F.
+    pub(super) fn measure_leader(&mut self, views: impl Iterator<Item = f64>) {
+        self.leader_scale = usual_change(views.collect()).unwrap_or(self.leader_scale);
     }
 
     /// Allows so many lower evaluations more.
@@ -87,7 +135,7 @@ impl<'a> Follower<'a> {
     /// Whether the follower prefers `a`. Nothing is to be gained from the tolerance: an answer that
     /// needs it comes behind those that do not.
     pub(super) fn prefers(&self, a: &Point, b: &Point) -> bool {
-        let class = |point: &Point| (point.violation > ROUNDING, !self.is_feasible(point));
+        let class = |point: &Point| (point.violation > self.rounding, !self.is_feasible(point));
         match (class(a), class(b)) {
             (a_class, b_class) if a_class != b_class => a_class < b_class,
             ((_, true), _) => a.violation < b.violation,
@@ -103,6 +151,11 @@ impl<'a> Follower<'a> {
     /// An answer in scaled variables.
     pub(super) fn scaled(&self, y: &[f64]) -> Vec<f64> {
         self.spec.lower.space.to_unit(y)
+    }
+
+    /// Answers that the run saw elsewhere, scaled.
+    pub(super) fn seen(&self) -> Vec<Vec<f64>> {
+        self.options.seen.answers.iter().map(|y| self.scaled(y)).collect()
     }
 
     /// Evaluates the follower's objective and constraints; `None` where that failed.
@@ -168,4 +221,14 @@ impl<'a> Follower<'a> {
         self.counts.failed += self.replies.failures().len() as u64;
         Ok(())
     }
+}
+
+/// The distance between the quartiles of some values, or between their ends if that is nothing; none if they are all
+/// the same but for rounding.
+fn usual_change(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let (first, last) = values.first().zip(values.last())?;
+    let rounding = 16.0 * f64::EPSILON * first.abs().max(last.abs()).max(1.0);
+    let quartiles = values[3 * (values.len() - 1) / 4] - values[(values.len() - 1) / 4];
+    [quartiles, last - first].into_iter().find(|change| *change > rounding)
 }

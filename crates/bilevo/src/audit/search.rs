@@ -11,6 +11,8 @@ use bilevo_core::space::Space;
 
 /// Where CMA-ES leaves the rest to the local search: its relative spread of values, its step size.
 const SETTLED: f64 = 1e-5;
+/// A gain that is new, as a share of what f usually changes by.
+const BETTER: f64 = 1e-7;
 /// Starts in a row that bring nothing new before the search ends.
 const QUIET_STARTS: usize = 5;
 
@@ -40,9 +42,11 @@ pub(super) fn search(
     let streams = Streams::new(seed);
     let n = follower.dim();
     let mut sample = vec![reported.to_vec()];
+    sample.extend(follower.seen());
     sample.extend(latin(n, 20 + 10 * n, &mut streams.open(Purpose::Start, 0, 0)));
     sample.truncate(usize::try_from(follower.left()).unwrap_or(usize::MAX).max(1));
     let found: Vec<Point> = follower.lower(&sample)?.into_iter().flatten().collect();
+    follower.measure(&found);
     let mut penalty = first_penalty(&found);
     if let Some(point) = found.iter().find(|point| point.u == reported) {
         fine(follower, point.clone(), 0.01, trail)?;
@@ -74,7 +78,7 @@ fn improved(follower: &Follower<'_>, before: Option<&Point>) -> bool {
     match (before, &follower.best) {
         (Some(before), Some(now)) => {
             follower.is_feasible(now) != follower.is_feasible(before)
-                || now.row.value < before.row.value - 1e-7 * before.row.value.abs().max(1.0)
+                || now.row.value < before.row.value - BETTER * follower.scale
         }
         (before, now) => before.is_some() != now.is_some(),
     }
@@ -137,7 +141,7 @@ fn evolve(
         if best.as_ref().is_none_or(|best| merit(first, penalty) < merit(best, penalty)) {
             best = Some(first.clone());
         }
-        let settled = spread <= SETTLED * merit(first, penalty).abs().max(1.0) || cma.step_size < SETTLED;
+        let settled = spread <= SETTLED * follower.scale || cma.step_size < SETTLED;
         cma.update(&params, found.iter().map(|point| &point.u[..]), &mut scratch);
         if settled {
             break;

@@ -82,7 +82,9 @@ fn ends(ties: Vec<Tie>) -> Option<(Tie, Tie)> {
 fn scale(follower: &mut Follower<'_>, sample: &[Point]) -> Result<f64, Ended> {
     let sample = &sample[..sample.len().min(20)];
     let points: Vec<Vec<f64>> = sample.iter().map(|point| point.u.clone()).collect();
-    let upper = spread(follower.upper(&points)?.iter().flatten().map(|view| view.value));
+    let views = follower.upper(&points)?;
+    follower.measure_leader(views.iter().flatten().map(|view| view.value));
+    let upper = spread(views.iter().flatten().map(|view| view.value));
     let lower = spread(sample.iter().map(|point| point.row.value));
     Ok(if upper > 0.0 && lower > 0.0 { lower / upper } else { 1.0 })
 }

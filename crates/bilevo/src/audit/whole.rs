@@ -28,6 +28,7 @@ pub(super) fn enumerate(follower: &mut Follower<'_>, space: &Space, trail: &mut 
         trail.ends.sort_by(|a, b| a.row.value.total_cmp(&b.row.value));
         trail.ends.truncate(KEPT);
     }
+    follower.measure_steps(&trail.ends);
     Ok(())
 }
 
@@ -40,7 +41,8 @@ pub(super) fn climb(follower: &mut Follower<'_>, space: &Space) -> Result<(), En
         let y = space.from_unit(&best.u);
         let near: Vec<Vec<f64>> = space.moves(&y).chain(space.exchanges(&y)).map(|y| space.to_unit(&y)).collect();
         for points in near.chunks(CHUNK) {
-            follower.lower(points)?;
+            let found: Vec<Point> = follower.lower(points)?.into_iter().flatten().collect();
+            follower.measure_steps(&found);
         }
         if follower.best.as_ref().is_none_or(|now| !follower.prefers(now, &best)) {
             break;

@@ -14,7 +14,7 @@ pub(super) fn of(audit: &Audit, finding: &Finding<'_>) -> String {
         let counts = match finding.options.position {
             Some(Position::Optimistic) => ", and the best counts",
             Some(Position::Pessimistic) => ", and the worst counts",
-            None => ", and no position says which one counts",
+            None => ", and the best counts, as no position says otherwise",
         };
         words += counts;
     }
@@ -60,7 +60,7 @@ fn consequence(best: &Response, finding: &Finding<'_>) -> String {
     let reported = finding.solution.upper_value;
     match best.upper_value {
         None => "what the leader would get with it could not be evaluated".into(),
-        Some(value) if (value - reported).abs() <= finding.relative * reported.abs().max(1.0) => {
+        Some(value) if (value - reported).abs() <= finding.same => {
             format!("it would not change the leader's F = {}", number(reported))
         }
         Some(_) => format!("with it the leader would get {} instead of {}", gain(best), number(reported)),

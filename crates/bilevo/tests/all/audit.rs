@@ -231,3 +231,74 @@ fn few_whole_answers_are_all_tried_and_many_are_climbed() {
     assert!(!exposed.proven && exposed.verdict == Verdict::BetterAnswer, "{exposed:?}");
     assert_eq!(exposed.best.unwrap().y, [123_456.0, 7.0]);
 }
+
+/// F = (x/1e6 - 3)^2 + (y/1e-3 - 2)^2 and f = (y - 1e-9 x)^2, in SI units.
+fn in_si_units() -> impl BilevelProblem {
+    let level = |high: f64| LevelSpec::boxed(vec![(0.0, high)]);
+    let spec = ProblemSpec::new("si", level(1e7), level(1e-2));
+    let evaluate = |level: Level, x: &[f64], y: &[f64], _: &mut Vec<f64>| {
+        Ok(match level {
+            Level::Upper => (x[0] / 1e6 - 3.0).powi(2) + (y[0] / 1e-3 - 2.0).powi(2),
+            Level::Lower => (y[0] - x[0] * 1e-9).powi(2),
+        })
+    };
+    Own { spec, evaluate }
+}
+
+#[test]
+fn a_gap_is_measured_by_what_f_changes_by() {
+    // The whole range of f is 1e-4.
+    let audit = audited(&in_si_units(), &[3e6], &[2e-3]);
+    assert_eq!(audit.verdict, Verdict::BetterAnswer, "{audit:?}");
+    let audit = audited(&in_si_units(), &[2.5e6], &[2.5e-3]);
+    assert!(audit.passed() && audit.tolerance < 1e-8, "{audit:?}");
+}
+
+#[test]
+fn units_of_power_plants_do_not_mislead_a_run() {
+    let problem = in_si_units();
+    for seed in 1..=20 {
+        let result = Solver::new(&problem).seed(seed).audit(AuditOptions::default()).run().unwrap();
+        let value = result.upper_value().unwrap();
+        assert!((value - 0.5).abs() < 1e-4 && result.success, "seed {seed}: {value} {:?}", result.warnings);
+    }
+}
+
+#[test]
+fn what_the_run_saw_elsewhere_is_tried() {
+    // A needle that no search over the box meets.
+    let needle = |y: &[f64]| if (y[0] - 0.123).abs() < 1e-4 { -1.0 } else { y[0] * y[0] };
+    let problem = own(1, LevelSpec::boxed(vec![(-10.0, 10.0)]), |_, _, y: &[f64], _: &mut Vec<f64>| Ok(needle(y)));
+    let solution = Solution::at(&problem, &[0.0], &[0.0]);
+    assert!(audited(&problem, &[0.0], &[0.0]).passed());
+    let mut options = AuditOptions::default();
+    options.seen.answers = vec![vec![0.123]];
+    let audit = audit(&mut Serial::new(&problem), &solution, &options);
+    assert_eq!(audit.verdict, Verdict::BetterAnswer, "{audit:?}");
+}
+
+#[test]
+fn what_a_violation_buys_is_no_better_answer() {
+    // One feasible answer, y = 0, between two constraints; f would gain a thousand times what they give way.
+    let level = LevelSpec { inequalities: 2, ..LevelSpec::boxed(vec![(-10.0, 10.0)]) };
+    let problem = own(1, level, |_, _, y: &[f64], g: &mut Vec<f64>| {
+        g.extend([y[0], -y[0]]);
+        Ok(1e3 * y[0])
+    });
+    let audit = audited(&problem, &[0.0], &[0.0]);
+    assert!(audit.passed(), "{audit:?}");
+}
+
+#[test]
+fn the_best_of_equally_good_answers_counts_unless_a_position_says_otherwise() {
+    // The follower does not care about y; a nested method takes what its search happens to find.
+    let level = LevelSpec::boxed(vec![(-10.0, 10.0)]);
+    let problem = own(1, level, |level, x: &[f64], y: &[f64], _: &mut Vec<f64>| {
+        Ok(if level == Level::Upper { x[0] * x[0] + (y[0] - 1.0).powi(2) } else { x[0] })
+    });
+    let solver = || Solver::new(&problem).method("bl-cma-es").seed(1).audit(AuditOptions::default());
+    let (any, worst) = (solver().run().unwrap(), solver().position(Position::Pessimistic).run().unwrap());
+    let (any_value, worst_value) = (any.upper_value().unwrap(), worst.upper_value().unwrap());
+    assert!(any_value < 1e-2 && worst_value > 50.0, "{any_value} {worst_value}");
+    assert!(any.audit.unwrap().words.contains("the best counts"));
+}

@@ -1,1 +1,0 @@
-../../../crates/bilevo-core/src/minimise.rs

@@ -1,1 +1,0 @@
-../../../crates/bilevo-core/src/rng.rs
