@@ -1,4 +1,9 @@
 //! The minimiser of a modelled function under modelled constraints, within a ball and a box.
+//!
+//! Written by hand because of what `trials/minimisers` measured on surrogates of 3 to 20 variables with 1 to 4
+//! constraints: the crate `slsqp` ends as well as this one at twice the model evaluations, since it does without
+//! second derivatives, and hands out no multipliers, which the doubt and the price of a constraint are made of;
+//! `cobyla` is far behind. Neither takes kinks.
 
 mod ball;
 mod doubt;

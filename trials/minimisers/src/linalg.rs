@@ -1,0 +1,1 @@
+../../../crates/bilevo-core/src/linalg.rs
