@@ -90,7 +90,7 @@ struct Bench {
 
 impl Bench {
     fn build() -> Result<Bench, String> {
-        let only = ["--package", "bilevo-bench", "--bin", "bilevo-bench"];
+        let only = ["--package", "bilevo-bench", "--bin", "bilevo-bench", "--features", "compare"];
         succeed(cargo(&["build", "--quiet", "--profile", "dist", "--locked"]).args(only))?;
         let this = std::env::current_exe().map_err(|e| e.to_string())?;
         let target = this.ancestors().nth(2).ok_or("no target folder above this program")?;

@@ -1,6 +1,6 @@
 //! The Python package: its tests in a fresh environment, and its archives.
 
-use crate::shell::{exists, install_packages, output, succeed};
+use crate::shell::{as_others_build, exists, install_packages, output, succeed};
 use crate::stages::{Done, Outcome};
 use crate::steps::on_ci;
 use std::path::{Path, PathBuf};
@@ -177,6 +177,7 @@ fn build(environment: &Environment, options: &[&str]) -> Result<PathBuf, String>
     }
     let mut command = environment.python();
     command.args(["-m", "maturin", "build", "--quiet", "--locked"]).args(options).arg("--out").arg(&folder);
+    as_others_build(&mut command);
     succeed(&mut command)?;
     only_file(&folder)
 }

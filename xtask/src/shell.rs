@@ -1,6 +1,6 @@
 //! Other programs: run them, keep their output, say what went wrong.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Lines of a failed program's output that are shown.
@@ -23,7 +23,26 @@ pub(crate) struct Output {
 pub(crate) fn cargo(args: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(args).current_dir(crate::root()).env("CARGO_TERM_COLOR", "never");
+    as_others_build(&mut command);
     command
+}
+
+/// Lets a command that builds share what other steps and people built. Keeping notes for a quicker second build
+/// makes a first one a tenth dearer, and most test runs are a first one: so there are notes only where somebody who
+/// builds by hand has them already.
+pub(crate) fn as_others_build(command: &mut Command) {
+    if std::env::var_os("CARGO_INCREMENTAL").is_none() && !has_notes() {
+        command.env("CARGO_INCREMENTAL", "0");
+    }
+}
+
+/// Whether the largest crate was built with notes; this program always is.
+fn has_notes() -> bool {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| crate::root().join("target"), PathBuf::from);
+    let notes = std::fs::read_dir(target.join("debug/incremental"));
+    notes.is_ok_and(|mut all| {
+        all.any(|entry| entry.is_ok_and(|e| e.file_name().to_string_lossy().starts_with("bilevo_core-")))
+    })
 }
 
 /// Runs a command to its end, whatever its exit code.

@@ -9,7 +9,6 @@ use bilevo_core::config::PopulationRule;
 use bilevo_core::linalg::symmetric_eigen;
 use bilevo_core::rng::{Purpose, Stream, Streams};
 use bilevo_core::space::Space;
-use nalgebra::{DMatrix, SymmetricEigen};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -28,6 +27,7 @@ pub(crate) fn kernel(name: &str, n: usize, calls: usize) -> Result<Said> {
         "sample" => sample(n, calls),
         "update" => update(n, calls),
         "eigen" => eigen(n, calls),
+        #[cfg(feature = "compare")]
         "eigen-nalgebra" => eigen_nalgebra(n, calls),
         _ => bail!("there is no kernel `{name}`"),
     }
@@ -88,7 +88,9 @@ fn eigen(n: usize, calls: usize) {
     }
 }
 
+#[cfg(feature = "compare")]
 fn eigen_nalgebra(n: usize, calls: usize) {
+    use nalgebra::{DMatrix, SymmetricEigen};
     const MAX_ITERATIONS: usize = 10_000;
     let matrix = DMatrix::from_column_slice(n, n, &covariance(n));
     for _ in 0..calls {
