@@ -120,15 +120,17 @@ def cell(runs: list[Finished]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--only", default="", help="only the columns whose names have this in them, as in SciPy")
     parser.add_argument("problems", nargs="*", default=PROBLEMS)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    print("| right answers, evaluations | " + " | ".join(SOLVERS) + " |")
-    print("|---" * (len(SOLVERS) + 1) + "|", flush=True)
-    totals: dict[str, list[Finished]] = {solver: [] for solver in SOLVERS}
+    solvers = {solver: run for solver, run in SOLVERS.items() if arguments.only in solver}
+    print("| right answers, evaluations | " + " | ".join(solvers) + " |")
+    print("|---" * (len(solvers) + 1) + "|", flush=True)
+    totals: dict[str, list[Finished]] = {solver: [] for solver in solvers}
     for name in arguments.problems:
         cells = []
-        for solver, run in SOLVERS.items():
+        for solver, run in solvers.items():
             runs = [run(name, seed) for seed in range(1, arguments.runs + 1)]
             totals[solver] += runs
             cells.append(cell(runs))

@@ -6,7 +6,7 @@ from __future__ import annotations
 class BilevoError(Exception):
     """The base of every error that bilevo itself raises.
 
-    ``code`` is a stable code such as ``"E201"``, where the error has one; the guide lists them.
+    ``code`` is a stable code such as ``"E201"``; the guide lists them.
     """
 
     code: str | None = None
@@ -15,6 +15,8 @@ class BilevoError(Exception):
 class ProblemError(BilevoError, ValueError):
     """A problem, a method or a setting is wrong; the message says what to change."""
 
+    code = "E209"
+
 
 class EvaluationError(BilevoError, RuntimeError):
     """An evaluation failed, and the run cannot or must not continue.
@@ -22,9 +24,13 @@ class EvaluationError(BilevoError, RuntimeError):
     The exception of the user's function, with its traceback, is the ``__cause__``.
     """
 
+    code = "E303"
+
 
 class CheckpointError(BilevoError, RuntimeError):
     """A checkpoint cannot be read, written or continued."""
+
+    code = "E504"
 
 
 class OutOfTime(Exception):
@@ -32,4 +38,11 @@ class OutOfTime(Exception):
 
 
 class BilevoWarning(UserWarning):
-    """Something you should know about a run, which nevertheless continued."""
+    """Something you should know about a run, which nevertheless continued.
+
+    ``str(warning)`` is its words, ``code`` its stable code such as ``"W609"``; the guide lists them.
+    """
+
+    def __init__(self, message: str = "", code: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code

@@ -340,6 +340,6 @@ def _warn(result: Result) -> None:
     if result.n_failed:
         first = f"; the first: {result.failures[0].message}" if result.failures else ""
         words = f"{result.n_failed} of {result.nfev} evaluations failed{first}"
-        warnings.warn(words, BilevoWarning, stacklevel=3)
-    for words in result.warnings:
-        warnings.warn(words, BilevoWarning, stacklevel=3)
+        warnings.warn(BilevoWarning(words, "W301"), stacklevel=3)
+    for told in result.warnings:
+        warnings.warn(told, stacklevel=3)

@@ -126,7 +126,7 @@ class Processes(Crew):
             return
         if point.start not in batch.suspects:
             words = f"a worker process died ({end}); it is replaced and its work sent again"
-            warnings.warn(words, BilevoWarning, stacklevel=2)
+            warnings.warn(BilevoWarning(words, "W302"), stacklevel=2)
             batch.suspects.update(range(point.start, point.stop))
             batch.again(piece, point, keep=True)
         elif point.stop - point.start > 1:

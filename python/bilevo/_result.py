@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ._errors import ProblemError
+from ._errors import BilevoWarning, ProblemError
 
 if TYPE_CHECKING:
     import pandas
@@ -155,7 +155,7 @@ class Result:
 
     ``success`` is true if the answer is good: it is feasible at both levels, the follower was rechecked, the
     search came to its end (restarts agree, nothing improves any more, or the target is met), and an audit, if
-    there was one, found nothing against it. Otherwise ``warnings`` says what is wrong. The exit code of the
+    there was one, found nothing against it. Otherwise ``warnings`` says what is wrong, each with a stable ``code``. The exit code of the
     command line follows the same rule. ``verification`` says how the follower's answer was verified.
     ``solved`` says whether the best known optimum was reached; it is None if none is known. ``notice`` says
     why ``auto`` switched to another method, if it did. ``evaluations`` has every evaluation of the run (of the
@@ -189,7 +189,7 @@ class Result:
     verification: Verification | None = None
     audit: Audit | None = None
     notice: str | None = None
-    warnings: Sequence[str] = ()
+    warnings: Sequence[BilevoWarning] = ()
     names_upper: tuple[str, ...] = ()
     names_lower: tuple[str, ...] = ()
     evaluations: Evaluations | None = field(default=None, repr=False, compare=False)
@@ -238,7 +238,7 @@ class Result:
             verification=Verification._read(raw["verification"]) if raw.get("verification") else None,
             audit=Audit._read(raw["audit"]) if raw.get("audit") else None,
             notice=raw.get("notice"),
-            warnings=tuple(raw["warnings"]),
+            warnings=tuple(BilevoWarning(told["message"], told["code"]) for told in raw["warnings"]),
             names_upper=tuple(names[0]),
             names_lower=tuple(names[1]),
             history=tuple(history),
@@ -332,7 +332,7 @@ class Result:
         if self.notice is not None:
             rows.append(("notice", self.notice))
         rows.append(("success", str(self.success)))
-        rows += [("warning", words.partition("\nhint: ")[0]) for words in self.warnings]
+        rows += [(f"warning {told.code}", str(told).partition("\nhint: ")[0]) for told in self.warnings]
         return rows
 
     def __repr__(self) -> str:

@@ -189,7 +189,7 @@ class _ExecutorCrew(Crew):
         if self._rebuild is not None:
             if attempt == 0:
                 words = "a worker process died; the pool is built anew and its work sent again"
-                warnings.warn(words, BilevoWarning, stacklevel=2)
+                warnings.warn(BilevoWarning(words, "W302"), stacklevel=2)
             _stop(self._executor, in_a_hurry=True)
             self._executor = self._rebuild()
             self._ours = True

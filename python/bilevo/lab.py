@@ -218,7 +218,7 @@ class Experiment:
 def _warn_of(missing: str | None) -> None:
     """Tells the one who called :func:`run` or :func:`read` that a part of the store is not there."""
     if missing is not None:
-        warnings.warn(missing, BilevoWarning, stacklevel=3)
+        warnings.warn(BilevoWarning(missing, "W402"), stacklevel=3)
 
 
 def _label(result: Mapping[str, Any]) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +13,7 @@ from conftest import same, solve_toll, toll_trips
 
 import bilevo
 
+ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.filterwarnings("ignore::bilevo.BilevoWarning")
 
 
@@ -52,6 +56,7 @@ def test_the_same_error_everywhere_is_told_at_once(method: str, vectorized: bool
         with pytest.raises(bilevo.EvaluationError, match="with the same error: NameError") as raised:
             solve_toll(**{**batches, which: function}, method=method, vectorized=vectorized, budget=None)
         assert isinstance(raised.value.__cause__, NameError) and function.calls < 100
+        assert raised.value.code == "E302"
 
 
 def test_one_bad_point_does_not_take_its_batch_with_it() -> None:
@@ -73,26 +78,37 @@ def test_one_bad_point_does_not_take_its_batch_with_it() -> None:
 def test_an_answer_that_is_not_good_says_so() -> None:
     with pytest.warns(bilevo.BilevoWarning, match="spent before"):
         result = solve_toll(budget=10)
-    assert not result.success and any("spent before" in words for words in result.warnings)
+    assert not result.success and any("spent before" in str(told) for told in result.warnings)
     with pytest.warns(bilevo.BilevoWarning, match="meets the leader's constraints; the smallest violation was"):
         result = solve_toll(upper_constraints=lambda x, y: 3 + x[0], method="auto", budget=None, audit=True)
     assert not result.success and result.maxcv_upper >= 3
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "code", "words"),
     [
-        ({}, "the upper budget was spent before the search converged"),
-        ({"budget": {"upper": 10**6, "lower": 2000}}, "the lower budget was spent before the search converged"),
-        ({"callback": lambda result: result.nit == 2}, "the run was stopped before the search converged"),
-        ({"time_limit": 0}, "there is no answer: the run ended before its first generation did"),
-        ({"method": "portfolio", "budget": 12}, "the follower's answer was searched only once"),
+        ({}, "W611", "the upper budget was spent before the search converged"),
+        ({"budget": {"upper": 10**6, "lower": 2000}}, "W611", "the lower budget was spent before the search converged"),
+        ({"callback": lambda result: result.nit == 2}, "W611", "the run was stopped before the search converged"),
+        ({"time_limit": 0}, "W601", "there is no answer: the run ended before its first generation did"),
+        ({"method": "portfolio", "budget": 12}, "W609", "the follower's answer was searched only once"),
     ],
 )
-def test_a_short_run_says_what_it_lacks(options: Any, words: str) -> None:
-    with pytest.warns(bilevo.BilevoWarning, match=words):
+def test_a_short_run_says_what_it_lacks(options: Any, code: str, words: str) -> None:
+    with pytest.warns(bilevo.BilevoWarning, match=words) as told:
         result = solve_toll(**options)
-    assert not result.success and any(said.startswith(words) for said in result.warnings)
+    assert not result.success
+    assert any(said.code == code and str(said).startswith(words) for said in result.warnings)
+    assert [warning.message for warning in told] == list(result.warnings)
+    kept = pickle.loads(pickle.dumps(result)).warnings
+    assert [(said.code, str(said)) for said in kept] == [(said.code, str(said)) for said in result.warnings]
+
+
+def test_codes_of_warnings_are_in_the_guide() -> None:
+    listed = re.findall(r"^\| `(W\d+)` \|", (ROOT / "docs/src/errors.md").read_text(), re.MULTILINE)
+    sources = (Path(bilevo.__file__).parent).glob("*.py")
+    used = {code for source in sources for code in re.findall(r'BilevoWarning\(\w+, "(W\d+)"\)', source.read_text())}
+    assert used == {"W301", "W302", "W402"} and used <= set(listed)
 
 
 def test_a_target_that_was_missed_is_told() -> None:

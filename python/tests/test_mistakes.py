@@ -79,15 +79,17 @@ def test_arguments_that_make_no_sense(options: dict[str, Any], words: str) -> No
 
 
 def test_a_whole_problem_takes_no_parts() -> None:
-    with pytest.raises(bilevo.ProblemError, match="`maximize` belongs to the problem"):
+    with pytest.raises(bilevo.ProblemError, match="`maximize` belongs to the problem") as raised:
         bilevo.minimize("smd1", maximize="upper")
+    assert raised.value.code == "E209"
     with pytest.raises(bilevo.ProblemError, match="an instance: BilevelProblem()"):
         bilevo.minimize(bilevo.BilevelProblem)
 
 
 def test_unknown_problems_are_named() -> None:
-    with pytest.raises(bilevo.ProblemError, match="smd1"):
+    with pytest.raises(bilevo.ProblemError, match="smd1") as raised:
         bilevo.minimize("smd13")
+    assert raised.value.code == "E101"
 
 
 @pytest.mark.parametrize(

@@ -139,9 +139,20 @@ pub(crate) fn say(text: impl fmt::Display) {
     let _ = writeln!(anstream::stderr(), "{}", terminal(&text.to_string()));
 }
 
-/// Says something that needs attention.
-pub(crate) fn warn(text: impl fmt::Display) {
-    say(format_args!("{WARN}warning{WARN:#}: {text}"));
+/// Says something that needs attention, with its code ([`bilevo::codes::WARNINGS`]).
+pub(crate) fn warn(code: &str, text: impl fmt::Display) {
+    debug_assert!(bilevo::codes::WARNINGS.iter().any(|(known, _)| *known == code), "no such code: {code}");
+    say(format_args!("{WARN}warning[{code}]{WARN:#}: {text}"));
+}
+
+/// Says what is wrong with an answer.
+pub(crate) fn warn_of(warnings: &[bilevo::Warning]) {
+    warnings.iter().for_each(|warning| warn(&warning.code, warning));
+}
+
+/// Says that a store is not complete, if so.
+pub(crate) fn warn_of_missing_log(store: &bilevo_lab::store::Store) {
+    store.missing_log().into_iter().for_each(|words| warn("W402", words));
 }
 
 /// Text of unknown origin on one line.

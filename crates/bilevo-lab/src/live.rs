@@ -55,11 +55,11 @@ impl Live {
             return None;
         }
         let words = format!("The best F was {} when the page was made.", short(last.1));
-        let mut scene = Scene::new(760.0, 300.0, "The best F so far", words);
+        let mut scene = Scene::new(760.0, 300.0, "F of the best answer so far", words);
         let x = Axis::around(self.curve.iter().map(|p| p.0), Spread::Linear, Label::Count);
         let y = Axis::around(self.curve.iter().map(|p| p.1), Spread::Linear, Label::Value);
         let frame = Frame { left: 66.0, top: 34.0, width: 680.0, height: 222.0, x, y };
-        scene.text((frame.left, 20.0), 14.0, Anchor::Start, Ink::Text, "The best F so far");
+        scene.text((frame.left, 20.0), 14.0, Anchor::Start, Ink::Text, "F of the best answer so far");
         frame.draw(&mut scene);
         frame.name(&mut scene, "evaluations of both levels", "F");
         scene.line(self.curve.iter().map(|p| frame.at(p.0, p.1)).collect(), Ink::Series(0), 2.0, "median");

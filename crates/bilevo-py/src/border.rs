@@ -181,7 +181,7 @@ impl Trial {
     fn mistake(&self, py: Python<'_>, level: &str) -> Option<PyErr> {
         let (points, words) = (self.failed.len(), &self.words);
         let message = format!("every {level} evaluation failed, at {points} points and with the same error: {words}");
-        let error = errors::exception(py, "EvaluationError", message);
+        let error = errors::told(py, "EvaluationError", "E302", message);
         error.set_cause(py, self.error.as_ref().map(|cause| cause.clone_ref(py)));
         (!self.settled).then_some(error)
     }

@@ -16,12 +16,17 @@ pub(crate) fn exception(py: Python<'_>, class: &str, message: impl ToString) -> 
 
 /// The same for an error of the Rust side, with its code.
 pub(crate) fn coded(py: Python<'_>, class: &str, error: &(dyn Error + 'static)) -> PyErr {
-    with_code(py, exception(py, class, error), error)
+    with_code(py, exception(py, class, error), codes::code(error))
 }
 
-/// An exception that carries the code of an error, if that has one.
-fn with_code(py: Python<'_>, raised: PyErr, error: &(dyn Error + 'static)) -> PyErr {
-    match codes::code(error).map(|code| raised.value(py).setattr("code", code)) {
+/// The same for words with a code.
+pub(crate) fn told(py: Python<'_>, class: &str, code: &'static str, message: impl ToString) -> PyErr {
+    with_code(py, exception(py, class, message), Some(code))
+}
+
+/// An exception that carries a code; without one it keeps that of its class.
+fn with_code(py: Python<'_>, raised: PyErr, code: Option<&'static str>) -> PyErr {
+    match code.map(|code| raised.value(py).setattr("code", code)) {
         Some(Err(error)) => error,
         _ => raised,
     }
@@ -52,7 +57,7 @@ pub(crate) fn config(py: Python<'_>, error: &ConfigError) -> PyErr {
     let words = error.to_string();
     let words = words.replace("`bilevo list methods` shows all", "bilevo.methods() has all");
     let words = words.replace("`bilevo explain METHOD` shows all", "bilevo.explain(method) shows all");
-    with_code(py, problem(py, words), error)
+    with_code(py, problem(py, words), codes::code(error))
 }
 
 pub(crate) fn checkpoint(py: Python<'_>, error: impl ToString) -> PyErr {

@@ -1,8 +1,11 @@
-//! Stable codes of errors, for programs that have to tell them apart: words may change, codes do not.
+//! Stable codes of errors and warnings, for programs that have to tell them apart: words may change, codes
+//! do not.
 //!
-//! The command line prints them as in `error[E201]: …`; exceptions of the Python package carry them as `code`.
+//! The command line prints them as in `error[E201]: …` and `warning[W609]: …`; exceptions and warnings of the
+//! Python package carry them as `code`.
 
 use crate::checkpoint::CheckpointError;
+use crate::doubts::Doubt;
 use crate::files::FileError;
 use crate::known::{KnownError, TableError};
 use crate::run::RunError;
@@ -12,8 +15,8 @@ use bilevo_core::problem::SpecError;
 use bilevo_problems::{ProblemError, file};
 use std::error::Error;
 
-/// Every code with its meaning.
-pub const CODES: [(&str, &str); 28] = [
+/// Every code of an error with its meaning.
+pub const ERRORS: [(&str, &str); 29] = [
     ("E101", "there is no such problem"),
     ("E102", "the problem does not come in this size"),
     ("E103", "a problem file has mistakes or cannot be read"),
@@ -28,6 +31,7 @@ pub const CODES: [(&str, &str); 28] = [
     ("E206", "the setting cannot be changed in a run that has started"),
     ("E207", "the run cannot begin at this place"),
     ("E208", "known evaluations do not fit the problem"),
+    ("E209", "an argument of a function of the Python package is wrong"),
     ("E301", "an evaluation failed, and the run was set to stop"),
     ("E302", "every evaluation failed in the same way: a mistake in the function"),
     ("E303", "the evaluations cannot continue: a program or worker failed, or the time ran out"),
@@ -44,12 +48,51 @@ pub const CODES: [(&str, &str); 28] = [
     ("E901", "an internal error: please report it"),
 ];
 
-/// Every code of a notice, which tells but ends nothing, with its meaning.
-pub const NOTICES: [(&str, &str); 3] = [
+/// Every code of a warning, which ends nothing, with its meaning.
+pub const WARNINGS: [(&str, &str); 24] = [
+    ("W101", "something in a problem file looks wrong"),
     ("W201", "known evaluations outside of the box are left out"),
     ("W202", "known evaluations of one point contradict each other"),
     ("W203", "the method only begins at the best known point"),
+    ("W204", "the method hardly ever satisfies an equality constraint"),
+    ("W301", "evaluations failed, and the run went on without them"),
+    ("W302", "a worker process died and was replaced"),
+    ("W303", "runs of an experiment failed"),
+    ("W401", "a file could not be written"),
+    ("W402", "a store was copied without its log, so its latest runs may be missing"),
+    ("W403", "a store has no finished runs"),
+    ("W404", "the runs of a table differ in their version or settings"),
+    ("W601", "there is no answer: the run was too short"),
+    ("W602", "there is no answer: every evaluation failed"),
+    ("W603", "there is no answer: F failed at every decision with its follower's answer"),
+    ("W604", "the follower's constraints are violated"),
+    ("W605", "the leader's constraints are violated"),
+    ("W606", "the audit did not confirm the answer"),
+    ("W607", "a proof found a better answer for the follower"),
+    ("W608", "the leader's value could not be proven"),
+    ("W609", "the follower's answer was not searched for a second time"),
+    ("W610", "the follower's own solver gave two answers to one decision"),
+    ("W611", "the search ended too early: there may be a better answer"),
+    ("W612", "the best known optimum was not reached"),
 ];
+
+/// The code of something that speaks against an answer.
+pub fn warning(doubt: &Doubt) -> &'static str {
+    match doubt {
+        Doubt::TooShort => "W601",
+        Doubt::AllFailed { .. } => "W602",
+        Doubt::NoDecision { .. } => "W603",
+        Doubt::LowerInfeasible { .. } => "W604",
+        Doubt::UpperInfeasible { .. } => "W605",
+        Doubt::Audit { .. } => "W606",
+        Doubt::Refuted { .. } => "W607",
+        Doubt::Unproven { .. } => "W608",
+        Doubt::NotRechecked { .. } => "W609",
+        Doubt::AnswersDiffer { .. } => "W610",
+        Doubt::Unfinished { .. } => "W611",
+        Doubt::TargetMissed { .. } => "W612",
+    }
+}
 
 /// The code of an error, or of the nearest of its causes that has one.
 pub fn code(error: &(dyn Error + 'static)) -> Option<&'static str> {
@@ -152,7 +195,9 @@ fn checkpoint(error: &CheckpointError) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::result::Status;
     use crate::{Config, source};
+    use bilevo_core::problem::Level;
 
     #[test]
     fn errors_have_codes() {
@@ -169,9 +214,41 @@ mod tests {
     #[test]
     fn the_guide_lists_every_code() {
         let page = include_str!("../../../docs/src/errors.md");
-        for (code, meaning) in CODES.into_iter().chain(NOTICES) {
-            assert!(page.contains(&format!("| `{code}` | {meaning} |")), "docs/src/errors.md lacks {code}: {meaning}");
+        let lines: Vec<String> =
+            ERRORS.into_iter().chain(WARNINGS).map(|(code, meaning)| format!("| `{code}` | {meaning} |")).collect();
+        let listed: Vec<&str> =
+            page.lines().filter(|line| line.starts_with("| `E") || line.starts_with("| `W")).collect();
+        for line in &lines {
+            assert!(listed.contains(&line.as_str()), "docs/src/errors.md lacks: {line}");
         }
-        assert_eq!(page.lines().filter(|line| line.starts_with("| `E")).count(), CODES.len());
+        assert_eq!(listed.len(), lines.len(), "docs/src/errors.md lists codes that do not exist: {listed:?}");
+    }
+
+    #[test]
+    fn codes_are_in_order_and_each_has_one_meaning() {
+        assert!(ERRORS.is_sorted_by(|a, b| a.0 < b.0) && WARNINGS.is_sorted_by(|a, b| a.0 < b.0));
+    }
+
+    #[test]
+    fn what_speaks_against_an_answer_has_a_code_of_its_own() {
+        let stop = Status::TimeLimit;
+        let words = String::new;
+        let doubts = [
+            Doubt::TooShort,
+            Doubt::AllFailed { level: Level::Upper, evaluations: 1 },
+            Doubt::NoDecision { failed: 1, evaluations: 2 },
+            Doubt::LowerInfeasible { violation: 1.0 },
+            Doubt::UpperInfeasible { violation: 1.0 },
+            Doubt::Audit { words: words() },
+            Doubt::Refuted { words: words() },
+            Doubt::Unproven { words: words() },
+            Doubt::NotRechecked { settled: true },
+            Doubt::AnswersDiffer { difference: 1.0 },
+            Doubt::Unfinished { stop, restarts: true },
+            Doubt::TargetMissed { found: (1.0, 1.0), known: (0.0, None) },
+        ];
+        let codes: Vec<&str> = doubts.iter().map(warning).collect();
+        let listed: Vec<&str> = WARNINGS.iter().map(|(code, _)| *code).filter(|code| code.starts_with("W6")).collect();
+        assert_eq!(codes, listed);
     }
 }

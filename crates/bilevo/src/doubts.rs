@@ -10,11 +10,13 @@
 //! so: no change of the elite for a while, or a distribution that shrank to a point.
 
 use crate::audit::Audit;
+use crate::codes;
 use crate::prove::{LeaderVerdict, Proof};
 use crate::result::{RunResult, Status};
 use bilevo_core::Engine;
 use bilevo_core::problem::Level;
 use bilevo_core::record::StopReason;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Something that speaks against an answer.
@@ -86,6 +88,27 @@ pub enum Doubt {
         /// F and f known.
         known: (f64, Option<f64>),
     },
+}
+
+/// A doubt as results carry it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warning {
+    /// Its stable code ([`codes::WARNINGS`]).
+    pub code: String,
+    /// What is wrong; after a line break, what to do about it.
+    pub message: String,
+}
+
+impl From<&Doubt> for Warning {
+    fn from(doubt: &Doubt) -> Self {
+        Warning { code: codes::warning(doubt).into(), message: doubt.to_string() }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
 }
 
 /// Everything that speaks against the answer of a run; an answer without doubts is good.
@@ -211,7 +234,7 @@ impl fmt::Display for Doubt {
             Doubt::Unfinished { stop, restarts } => unfinished(f, *stop, *restarts),
             Doubt::TargetMissed { found, known } => {
                 let missed = |name: &str, found: f64, known: f64| {
-                    format!("{name} = {} is {:.2e} from {}", number(found), (found - known).abs(), number(known))
+                    format!("{name} = {} is {} from {}", number(found), number((found - known).abs()), number(known))
                 };
                 write!(f, "the best known optimum was not reached: {}", missed("F", found.0, known.0))?;
                 known.1.iter().try_for_each(|lower| write!(f, ", {}", missed("f", found.1, *lower)))

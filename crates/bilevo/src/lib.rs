@@ -54,7 +54,7 @@ pub use bilevo_core::space::{Kind, Space, SpaceError, Variable};
 pub use bilevo_core::{config, methods, printable, record, settings};
 pub use bilevo_problems as problems;
 pub use checkpoint::{Checkpoint, CheckpointError, Saved};
-pub use doubts::Doubt;
+pub use doubts::{Doubt, Warning};
 pub use evaluate::{Evaluator, EvaluatorError, Serial, Threads, TimeLimits};
 pub use files::FileError;
 pub use functions::Functions;

@@ -2,7 +2,7 @@
 //! --format json` prints, stores keep, and tables are made of.
 
 use crate::audit::{Audit, Position, Response};
-use crate::doubts::doubts;
+use crate::doubts::{Warning, doubts};
 use crate::id::RunId;
 use crate::prove::{FollowerVerdict, Proof};
 use bilevo_core::Engine;
@@ -129,7 +129,7 @@ pub struct RunResult {
     pub success: bool,
     /// What is wrong with it, if anything.
     #[serde(default)]
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     /// Why the last checkpoint could not be written, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub save_error: Option<String>,
@@ -240,7 +240,7 @@ impl RunResult {
     fn judge(&mut self, engine: &Engine) {
         let doubts = doubts(self, engine);
         self.success = doubts.is_empty();
-        self.warnings = doubts.iter().map(ToString::to_string).collect();
+        self.warnings = doubts.iter().map(Warning::from).collect();
     }
 
     /// The leader's decision, if there is one.

@@ -300,8 +300,8 @@ fn text(report: &Report) -> anyhow::Result<()> {
     let mut out = output::stdout();
     for remark in &report.remarks {
         match remark.severity {
-            Severity::Error => writeln!(out, "{BAD}error{BAD:#}: {remark}")?,
-            Severity::Warning => writeln!(out, "{WARN}warning{WARN:#}: {remark}")?,
+            Severity::Error => writeln!(out, "{BAD}error[E103]{BAD:#}: {remark}")?,
+            Severity::Warning => writeln!(out, "{WARN}warning[W101]{WARN:#}: {remark}")?,
         }
         writeln!(out)?;
     }

@@ -83,12 +83,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         bail!("only the follower's own solver knows its answers\nhint: leave out `--y`");
     }
     if given.is_none() && !solver {
-        bail!("`--y` is missing\nhint: {} needs the follower's answer, {} numbers", args.problem, spec.lower.dim());
+        let numbers = counted(spec.lower.dim() as u64, "number");
+        bail!("`--y` is missing\nhint: {} needs the follower's answer, {numbers}", args.problem);
     }
     let sizes = [("--x", Some(x), spec.upper.dim()), ("--y", given, spec.lower.dim())];
     for (name, values, expected) in sizes.into_iter().filter_map(|(name, v, expected)| Some((name, v?, expected))) {
         if values.len() != expected {
-            let hint = "`bilevo list problems` shows the sizes; --dims selects another one";
+            let hint = format!("`bilevo explain {}` shows its variables", args.problem);
             let numbers = counted(values.len() as u64, "number");
             bail!("`{name}` has {numbers}, {} takes {expected}\nhint: {hint}", args.problem);
         }

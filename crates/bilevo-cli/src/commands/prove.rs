@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         let violation =
             file.evaluate(Level::Upper, x, y, &mut g).map_or(f64::NAN, |_| source.spec().violation(Level::Upper, &g));
         if violation > 1e-6 || violation.is_nan() {
-            output::warn(format_args!("this point violates the leader's constraints by {}", short(violation)));
+            output::warn("W605", format_args!("this point violates the leader's constraints by {}", short(violation)));
         }
     }
     let options = ProveOptions { eps: args.eps, time_limit: args.time_limit.0, stop };

@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     std::fs::create_dir_all(&args.out).with_context(|| format!("cannot make `{}`", args.out.display()))?;
     let mut store = Store::open(&path)?;
-    store.missing_log().into_iter().for_each(output::warn);
+    output::warn_of_missing_log(&store);
     let mut watch = Watch::new(Format::Text);
     let options = RunGridOptions {
         jobs: args.jobs.into(),

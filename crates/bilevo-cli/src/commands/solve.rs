@@ -262,7 +262,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     let (spec, config) = (ready.run.engine().spec(), ready.run.engine().config());
     if spec.upper.equalities + spec.lower.equalities > 0 && config.scheme.kind == SchemeKind::Nested {
-        output::warn("this method hardly ever satisfies an equality constraint; --method auto does");
+        output::warn("W204", "this method hardly ever satisfies an equality constraint; --method auto does");
     }
     watch(args, &mut ready)
 }
@@ -371,7 +371,7 @@ fn watch(args: &Args, ready: &mut Ready<'_>) -> anyhow::Result<Exit> {
     match ended {
         Ok(result) => conclude(args, run, place, &result, written.into_iter().find_map(Result::err)),
         Err(error) => {
-            written.into_iter().filter_map(Result::err).for_each(output::warn);
+            written.into_iter().filter_map(Result::err).for_each(|error| output::warn("W401", error));
             if matches!(error, RunError::Evaluation { .. } | RunError::Evaluator(_)) {
                 rescue(args, run, place);
             }
@@ -409,7 +409,7 @@ fn conclude(
         };
     }
     if let Some(error) = &result.save_error {
-        output::warn(error);
+        output::warn("W401", error);
         rescue(args, run, None);
         bail!("the run ended, but its last checkpoint could not be written to the file asked for");
     }
@@ -419,7 +419,7 @@ fn conclude(
         let args = Args { time_limit: None, ..args.clone() }; // it is used up
         say(format_args!("saved to `{}`; go on with: {}", path.display(), resume::command(&args, path)));
     }
-    result.warnings.iter().for_each(output::warn);
+    output::warn_of(&result.warnings);
     Ok(if result.success { Exit::Done } else { Exit::NotGood })
 }
 
@@ -452,7 +452,7 @@ fn rescue(args: &Args, run: &Run, place: Option<PathBuf>) -> bool {
                 true
             }
             Err(error) => {
-                output::warn(error);
+                output::warn("W401", error);
                 false
             }
         }

@@ -16,8 +16,8 @@ use std::time::Instant;
 
 /// Watch a run or an experiment that is under way
 ///
-/// Looks at a checkpoint or a store again and again, without touching it, and shows how it stands: in the
-/// terminal, or with --open as a page in the browser that renews itself. Ends when the run does, or with
+/// Reads a checkpoint or a store again and again, without changing it, and shows the state of the run: in the
+/// terminal, or with --open as a page in the browser that updates itself. Ends when the run does, or with
 /// Ctrl-C.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// Time between two looks, as in 2s
     #[arg(long, value_name = "TIME", default_value = "1s")]
     every: Duration,
-    /// Look once
+    /// Show the state once and exit
     #[arg(long, conflicts_with = "open")]
     once: bool,
 }

@@ -340,7 +340,7 @@ fn a_misbehaving_problem_is_counted_or_stops_the_run_with_a_checkpoint() {
         assert_eq!(code(&output), 1, "{fault}");
         // The first one is told with its point, the others are counted.
         let told: Vec<&str> = stderr(&output).lines().collect();
-        assert!(told[0].starts_with("warning: the first failed evaluation, at the lower level: "), "{told:?}");
+        assert!(told[0].starts_with("warning[W301]: the first failed evaluation, at the lower level: "), "{told:?}");
         assert!(told[1].starts_with("  at x = ["), "{told:?}");
         assert_eq!(told.iter().filter(|line| line.contains("failed evaluation")).count(), 1, "{told:?}");
         let result: Value = serde_json::from_str(stdout(&output)).unwrap();

@@ -20,7 +20,7 @@ pub(crate) fn stderr(output: &Output) -> &str {
 fn cut(folder: &Path, args: &[&str]) -> Output {
     let output = bilevo(folder, args);
     assert_eq!(output.status.code(), Some(1), "{args:?}: {}", stderr(&output));
-    assert!(stderr(&output).contains("warning: "), "{}", stderr(&output));
+    assert!(stderr(&output).contains("warning[W"), "{}", stderr(&output));
     output
 }
 

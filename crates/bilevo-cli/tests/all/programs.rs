@@ -82,7 +82,7 @@ fn an_audit_is_part_of_the_result_and_of_the_exit_code() {
     let poor = bilevo(folder.path(), &hasty);
     assert_eq!(poor.status.code(), Some(1));
     let words = String::from_utf8_lossy(&poor.stderr);
-    assert!(words.contains("warning: audit: the follower has a better answer"), "{words}");
+    assert!(words.contains("warning[W606]: audit: the follower has a better answer"), "{words}");
     assert!(String::from_utf8_lossy(&poor.stdout).contains("a gap of"));
 }
 

@@ -87,12 +87,13 @@ fn ink(fate: Fate) -> Ink {
 /// Every search as a bar: how long it took, and how far from the answer it ended.
 pub(super) fn searches(report: &RunReport<'_>) -> Option<Scene> {
     let steps = &report.result.history;
-    let end = report.result.upper_value().filter(|_| !steps.is_empty())?;
+    // Of a single search the curve tells more.
+    let end = report.result.upper_value().filter(|_| steps.len() > 1)?;
     let values = || steps.iter().filter_map(|step| step.upper_value.filter(|_| step.feasible));
     let gaps = Gaps::new(end, values());
     let total: u64 = steps.iter().map(|step| step.evaluations).sum();
     let title = "Where each search ended";
-    let words = format!("{} searches; the table below lists them.", steps.len());
+    let words = format!("{} searches; the table above lists them.", steps.len());
     let mut scene = Scene::new(WIDE.0, WIDE.1 + 24.0, title, words);
     let x = Axis::around([0.0, total as f64].into_iter(), Spread::Linear, Label::Count);
     let y = Axis::around(values().map(|value| gaps.of(value)).chain([gaps.floor]), Spread::Log, Label::Value);

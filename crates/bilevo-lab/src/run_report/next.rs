@@ -57,12 +57,12 @@ pub(super) fn advice(report: &RunReport<'_>) -> Vec<String> {
         );
     }
     if result.verification.as_ref().is_some_and(|v| v.corrected > 0) {
-        let words = "Second looks found better answers of the follower in this run, so it has several basins. \
+        let words = "Rechecks found better answers for the follower during this run, so it has several local optima. \
                      Repeat the run with another seed, or with more effort (`--effort thorough`).";
         advice.push(words.into());
     }
     if let Some(words) = &report.around.broken_off {
-        advice.push(format!("The look around the answer was broken off: {words}."));
+        advice.push(format!("The evaluations around the answer were cut short: {words}."));
     }
     let oracle = report.spec.is_oracle_alone();
     if result.audit.is_none() && !oracle {

@@ -143,7 +143,8 @@ fn variables(report: &RunReport<'_>, level: Level) -> Table {
 /// Why the answer may be trusted, or not.
 fn reasons(report: &RunReport<'_>) -> Vec<String> {
     let result = report.result;
-    let mut reasons: Vec<String> = result.warnings.iter().map(|words| words.replace("\nhint: ", ". ")).collect();
+    let mut reasons: Vec<String> =
+        result.warnings.iter().map(|warning| warning.message.replace("\nhint: ", ". ")).collect();
     reasons.extend(result.verification.as_ref().map(|verification| format!("In the run: {verification}.")));
     reasons.extend(result.audit.iter().map(|audit| format!("The audit, an independent check: {}.", audit.words)));
     let proofs = result.proof.iter().flat_map(|proof| proof.words());

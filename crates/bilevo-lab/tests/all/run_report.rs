@@ -58,7 +58,7 @@ fn the_page_tells_everything_there_is() {
     assert_eq!(around.slices.len(), 4);
     assert_eq!(html.matches("class=\"panels\"").count(), 2);
     assert_eq!(
-        result.warnings.iter().filter(|w| !html.contains(w.split(['\n', '\'', '<']).next().unwrap())).count(),
+        result.warnings.iter().filter(|w| !html.contains(w.message.split(['\n', '\'', '<']).next().unwrap())).count(),
         0
     );
 }

@@ -207,7 +207,7 @@ fn a_run_can_be_audited() {
     let hasty = [("lower.max_generations", "1"), ("refine.max_generations", "1"), ("stop.max_upper_evals", "1")];
     let poor = audited(&hasty);
     assert!(poor.audit.as_ref().is_some_and(|audit| audit.verdict == Verdict::BetterAnswer), "{poor:?}");
-    assert!(poor.warnings[0].starts_with("audit: the follower has a better answer"), "{:?}", poor.warnings);
+    assert!(poor.warnings[0].message.starts_with("audit: the follower has a better answer"), "{:?}", poor.warnings);
     let counts = poor.audit.as_ref().unwrap().evaluations;
     assert!(counts.lower > poor.evaluations.lower, "counted apart: {counts:?}");
     let json = serde_json::to_string(&poor).unwrap();

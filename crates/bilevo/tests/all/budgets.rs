@@ -67,7 +67,7 @@ fn the_default_method_keeps_a_part_of_a_small_budget_for_a_verdict() {
             assert!(verified || budget < 100, "{name} {budget}: not verified");
             let total = result.evaluations.total();
             assert!(total <= budget + 10, "{name} {budget}: {total}");
-            let said = result.warnings.iter().any(|words| words.contains("budget"));
+            let said = result.warnings.iter().any(|w| w.message.contains("budget"));
             assert!(said || result.success, "{name} {budget}");
             if name == "smd1" && budget >= 300 {
                 assert!(result.upper_value().is_some_and(|value| value < 2e-6), "{:?}", result.upper_value());

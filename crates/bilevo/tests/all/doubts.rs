@@ -25,7 +25,7 @@ fn infeasible() -> Functions {
 #[track_caller]
 fn warned(result: &RunResult, words: &str) {
     assert!(!result.success, "{result:?}");
-    assert!(result.warnings.iter().any(|warning| warning.contains(words)), "{:?}", result.warnings);
+    assert!(result.warnings.iter().any(|warning| warning.message.contains(words)), "{:?}", result.warnings);
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn an_infeasible_problem_is_called_infeasible() {
         let nobody = parabola().lower_constraint(|_, y| 3.0 - y[0]);
         let result = Solver::new(&nobody).method(method).seed(1).run().unwrap();
         warned(&result, "no decision was found at which the follower has an answer that meets its own constraints");
-        assert!(result.warnings[0].ends_with("the smallest violation was 1.0"), "{:?}", result.warnings);
+        assert!(result.warnings[0].message.ends_with("the smallest violation was 1.0"), "{:?}", result.warnings);
     }
 }
 

@@ -60,7 +60,7 @@ fn a_function_that_is_finite_nowhere_ends_the_run_after_a_look_all_over_the_box(
         let budget = if method == "auto" { 10_000 } else { 2500 };
         assert!((budget / 10..budget / 10 + 100).contains(&counts.lower), "{method}: {counts:?}");
         assert_eq!((result.success, result.x()), (false, None));
-        assert!(result.warnings[0].contains("evaluations of f failed"), "{:?}", result.warnings);
+        assert!(result.warnings[0].message.contains("evaluations of f failed"), "{:?}", result.warnings);
     }
 }
 

@@ -30,7 +30,7 @@ fn every_method_takes_an_oracle() {
         // One question for each decision, and one decision twice.
         assert_eq!(result.evaluations.lower, result.evaluations.upper + 1, "{method}");
         assert_eq!(result.lower_searches.run, result.evaluations.upper, "{method}");
-        assert_eq!(result.warnings, Vec::<String>::new());
+        assert_eq!(result.warnings, []);
     }
 }
 
@@ -84,7 +84,7 @@ fn drifting() -> impl Fn(&[f64]) -> Result<OracleAnswer, Failure> + Send + Sync 
 fn answers_that_change_are_noticed() {
     let problem = Functions::with_follower("drift", vec![(0.0, 1.0)], |x, a| (x[0] - a.y[0]).abs(), drifting());
     let result = Solver::new(&problem).method("bl-cma-es").seed(1).max_upper_evals(30).run().unwrap();
-    assert!(result.warnings.iter().any(|words| words.contains("asked twice")), "{:?}", result.warnings);
+    assert!(result.warnings.iter().any(|w| w.message.contains("asked twice")), "{:?}", result.warnings);
 }
 
 #[test]
@@ -129,10 +129,10 @@ fn answers_that_change_are_noticed_for_whole_numbers_too() {
     for method in ["auto", "bl-cma-es"] {
         let problem = Functions::with_follower("drift", space(), value, drifting());
         let result = Solver::new(&problem).method(method).seed(1).max_upper_evals(30).run().unwrap();
-        assert!(result.warnings.iter().any(|words| words.contains("asked twice")), "{method}: {:?}", result.warnings);
+        assert!(result.warnings.iter().any(|w| w.message.contains("asked twice")), "{method}: {:?}", result.warnings);
         let problem = Functions::with_follower("steady", space(), value, steady);
         let result = Solver::new(&problem).method(method).seed(1).max_upper_evals(30).run().unwrap();
-        assert!(!result.warnings.iter().any(|words| words.contains("asked twice")), "{method}: {:?}", result.warnings);
+        assert!(!result.warnings.iter().any(|w| w.message.contains("asked twice")), "{method}: {:?}", result.warnings);
     }
 }
 

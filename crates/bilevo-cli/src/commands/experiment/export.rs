@@ -43,11 +43,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
         bail!("CSV has no place for convergence curves\nhint: use --format jsonl --traces, or --format ioh");
     }
     let store = Store::read(&args.rows.store)?;
-    store.missing_log().into_iter().for_each(warn);
+    output::warn_of_missing_log(&store);
     let curves = if args.traces || args.format == ExportFormat::Ioh { Curves::Load } else { Curves::Leave };
     let rows = args.rows.rows(&store, curves)?;
     if rows.is_empty() {
-        warn("the store has no finished runs");
+        warn("W403", "the store has no finished runs");
     }
     let write = |out: &mut dyn Write| match args.format {
         ExportFormat::Csv => export::csv(&rows, out),

@@ -2,7 +2,7 @@
 
 use super::rows::{Curves, RowArgs, TestArgs};
 use crate::Exit;
-use crate::output::say;
+use crate::output::{self, say};
 use anyhow::bail;
 use bilevo::files;
 use bilevo_lab::report::{KIND, general};
@@ -29,7 +29,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     let store = Store::read(&args.rows.store)?;
-    store.missing_log().into_iter().for_each(crate::output::warn);
+    output::warn_of_missing_log(&store);
     refuse_store(&args.out, &store)?;
     files::prepare(&args.out, &KIND)?;
     let rows = args.rows.rows(&store, Curves::Load)?;

@@ -5,7 +5,7 @@ use super::watch::Watch;
 use crate::Exit;
 use crate::args::Format;
 use crate::commands::interrupt;
-use crate::output::{say, warn};
+use crate::output::{self, say, warn};
 use anyhow::bail;
 use bilevo_lab::runner::{GridReport, RunGridOptions, run_tasks, solve_task};
 use bilevo_lab::store::Store;
@@ -15,10 +15,10 @@ use std::path::PathBuf;
 /// For whoever presses Ctrl-C while a grid is running.
 pub(crate) const FINISHED_RUNS_ARE_SAFE: &str = "stopping; finished runs are safe in the store";
 
-/// Run what is missing of a grid
+/// Run a grid of methods, problems and seeds, except for what the store already has
 ///
-/// Every finished run is one row of the store. Interrupted or killed, the same command goes on where
-/// it was. Ends with exit code 1 if a run failed.
+/// Every finished run is one row of the store. If it is interrupted, the same command continues where it
+/// stopped. Exit code 1 means that a run failed.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     let notices: BTreeSet<&String> = tasks.iter().filter_map(|task| task.notice.as_ref()).collect();
     notices.into_iter().for_each(say);
     let mut store = Store::open(&path)?;
-    store.missing_log().into_iter().for_each(warn);
+    output::warn_of_missing_log(&store);
     let mut watch = Watch::new(args.format);
     let options = RunGridOptions {
         jobs: args.jobs.into(),
@@ -73,6 +73,6 @@ pub(crate) fn conclude(report: &GridReport) -> Exit {
     if failed == 0 {
         return Exit::Done;
     }
-    warn(format_args!("{failed} runs failed; the same command tries them again"));
+    warn("W303", format_args!("{failed} runs failed; the same command tries them again"));
     Exit::NotGood
 }

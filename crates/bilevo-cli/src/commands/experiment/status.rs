@@ -63,7 +63,7 @@ struct GridStatus {
 pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     let tasks: Option<Vec<Task>> = args.grid.grid()?.map(|grid| grid.tasks()).transpose()?;
     let store = Store::read(&args.store)?;
-    store.missing_log().into_iter().for_each(output::warn);
+    output::warn_of_missing_log(&store);
     let status = read(&store, tasks.as_deref())?;
     match args.format {
         Format::Json => output::json(&status)?,

@@ -50,7 +50,7 @@ impl TableFormat {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     let store = Store::read(&args.rows.store)?;
-    store.missing_log().into_iter().for_each(output::warn);
+    output::warn_of_missing_log(&store);
     let rows = args.rows.rows(&store, Curves::Leave)?;
     let groups = groups::group(&rows);
     let mut table = general::table(&groups, &args.tests.options())?;
@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     // CSV has no place for a note.
     if args.format == TableFormat::Csv {
-        groups::remarks(&groups).iter().for_each(|remark| output::warn(output::plain(remark)));
+        groups::remarks(&groups).iter().for_each(|remark| output::warn("W404", output::plain(remark)));
     }
     let mut out = output::stdout();
     out.write_all(table.write(args.format.meant()).as_bytes())?;

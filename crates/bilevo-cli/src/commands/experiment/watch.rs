@@ -39,7 +39,7 @@ impl Watch {
     pub(crate) fn show(&mut self, progress: &Progress<'_>) {
         let Progress { done, failed, total, elapsed, left, run, failure } = *progress;
         if let Some(FailedRun { id, message }) = failure {
-            self.bar.suspend(|| warn(format_args!("{} failed: {}", plain(&id.to_string()), plain(message))));
+            self.bar.suspend(|| warn("W303", format_args!("{} failed: {}", plain(&id.to_string()), plain(message))));
         }
         self.bar.set_length(total as u64);
         self.bar.set_position((done + failed) as u64);

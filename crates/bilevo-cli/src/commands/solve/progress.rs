@@ -180,9 +180,11 @@ impl Observer for Progress {
                     None => format!("x = {}, y = {}", point(None, x), point(None, y)),
                 };
                 let words = format!("the first failed evaluation, at the {level} level: {failure}\n  at {at}");
-                self.bar.suspend(|| warn(words));
+                self.bar.suspend(|| warn("W301", words));
             }
-            Event::SaveFailed { error } => self.bar.suspend(|| warn(format_args!("{error}; the run continues"))),
+            Event::SaveFailed { error } => {
+                self.bar.suspend(|| warn("W401", format_args!("{error}; the run continues")))
+            }
             Event::Finished { .. } => self.clear(),
             _ => return ControlFlow::Continue(()),
         }

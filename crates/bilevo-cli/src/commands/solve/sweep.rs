@@ -343,7 +343,7 @@ fn text(sweep: &Sweep<'_>) -> anyhow::Result<()> {
     }
     table::columns(out, &rows)?;
     for point in sweep.points.iter().filter(|point| !point.verified) {
-        point.result.warnings.iter().for_each(output::warn);
+        output::warn_of(&point.result.warnings);
     }
     Ok(())
 }

@@ -1,7 +1,9 @@
 //! What is to be seen of a checkpoint or a store.
 
 use crate::output::{counted, grouped, point, short};
+use anyhow::bail;
 use bilevo::checkpoint::{self, Checkpoint};
+use bilevo::codes::code;
 use bilevo::{Names, RunId};
 use bilevo_lab::live::Live;
 use bilevo_lab::stats::successes;
@@ -13,6 +15,10 @@ use std::time::Duration;
 
 /// Points of the curve, at most; older ones are thinned out.
 const POINTS: usize = 500;
+
+/// How to come by something to watch.
+const WRITERS: &str =
+    "`bilevo solve … --checkpoint FILE` and `bilevo experiment run … --store FILE` write what can be watched";
 
 /// A file that is looked at again and again.
 pub(super) struct Watched {
@@ -36,7 +42,12 @@ impl Watched {
             Ok(_) => What::Run,
             Err(not_a_run) => match Store::read(path) {
                 Ok(_) => What::Experiment,
-                // What a file is not is told in the words of what people watch most.
+                Err(_) if path.exists() && code(&not_a_run) == Some("E403") => bail!(
+                    "`{}` is neither a checkpoint nor the store of an experiment\nhint: {WRITERS}",
+                    path.display()
+                ),
+                Err(_) if !path.exists() => bail!("there is no file `{}`\nhint: {WRITERS}", path.display()),
+                // A damaged file is told in the words of what people watch most.
                 Err(_) => return Err(not_a_run.into()),
             },
         };
@@ -82,9 +93,9 @@ impl Watched {
             (true, Some(reason)) => format!("ended: {reason}"),
             (true, None) => "ended".into(),
             (false, _) if total > first => {
-                format!("under way; {} more evaluations since you look", grouped(total - first))
+                format!("under way; {} more evaluations since you started watching", grouped(total - first))
             }
-            (false, _) => "saved; nothing new since you look".into(),
+            (false, _) => "saved; nothing new since you started watching".into(),
         };
         Live {
             title: format!("{problem} · {method} · seed {seed}"),
