@@ -31,14 +31,14 @@ pub(crate) fn cargo(args: &[&str]) -> Command {
 /// makes a first one a tenth dearer, and most test runs are a first one: so there are notes only where somebody who
 /// builds by hand has them already.
 pub(crate) fn as_others_build(command: &mut Command) {
-    if std::env::var_os("CARGO_INCREMENTAL").is_none() && !has_notes() {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| crate::root().join("target"), PathBuf::from);
+    if std::env::var_os("CARGO_INCREMENTAL").is_none() && !has_notes(&target) {
         command.env("CARGO_INCREMENTAL", "0");
     }
 }
 
 /// Whether the largest crate was built with notes; this program always is.
-fn has_notes() -> bool {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| crate::root().join("target"), PathBuf::from);
+fn has_notes(target: &Path) -> bool {
     let notes = std::fs::read_dir(target.join("debug/incremental"));
     notes.is_ok_and(|mut all| {
         all.any(|entry| entry.is_ok_and(|e| e.file_name().to_string_lossy().starts_with("bilevo_core-")))
@@ -118,6 +118,17 @@ fn shown(command: &Command) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_notes_of_the_engine_count() {
+        let target = std::env::temp_dir().join(format!("bilevo-notes-{}", std::process::id()));
+        assert!(!has_notes(&target));
+        for (name, count) in [("xtask-1a2b", false), ("bilevo_core-1a2b", true)] {
+            std::fs::create_dir_all(target.join("debug/incremental").join(name)).unwrap();
+            assert_eq!(has_notes(&target), count, "{name}");
+        }
+        std::fs::remove_dir_all(&target).unwrap();
+    }
 
     #[test]
     fn an_excerpt_names_the_tests_that_failed() {
