@@ -128,11 +128,18 @@ class _Point:
     aim: _Aim
     goals: tuple[float, float]
     result: Result
+    by_solver: bool = False
+
+    @property
+    def meets_limit(self) -> bool:
+        """Whether the limit holds it back: if not, it has not gone as far as it could, or the front has a gap."""
+        return self.aim.limit is None or self.goals[1 - self.aim.goal] >= self.aim.limit - _SAME * self.aim.scale
 
     @property
     def verified(self) -> bool:
         verification = self.result.verification
-        checked = verification is None or verification.rechecked or self.result.y.size == 0
+        # The follower's own solver answers for itself: what counts is that the search came to its end.
+        checked = verification is None or verification.rechecked or self.result.y.size == 0 or self.by_solver
         return checked and self.result.maxcv_upper <= 1e-6 and self.result.maxcv_lower <= 1e-6
 
 
@@ -183,7 +190,7 @@ class _Sweep:
         if not np.isfinite(result.x).all():
             raise ProblemError("a run of the front ended without an answer\nhint: give it a larger budget")
         self.memory.keep(result, limits=0 if limit is None else 1)
-        point = _Point(aim, self._goals(result), result)
+        point = _Point(aim, self._goals(result), result, self.memory.by_solver)
         self.found.append(point)
         return point
 
@@ -204,9 +211,9 @@ class _Sweep:
         aim = ends.aim(limit)
         point = self.run(aim, 1, **self._start(limit), **self.effort("local"))
         # A total budget has no evaluations left for a second try.
-        if self.total is None and not point.verified:
+        if self.total is None and not (point.verified and point.meets_limit):
             self.found.remove(point)
-            self.run(aim, 1, **self.effort("quick"))
+            self.run(aim, 1, **self.effort(self.wider))
 
     def repair(self, limit: float, ends: _Ends) -> None:
         """The same once more, from the best point that meets the limit, where that beats what was found."""
@@ -216,7 +223,12 @@ class _Sweep:
         best = min(others, key=lambda point: point.goals[0], default=None)
         if self.total is None and best is not None and best.goals[0] < mine[0].goals[0] - ends.tolerance:
             self.found.remove(mine[0])
-            self.run(aim, 1, start=best.result, **self.effort("quick"))
+            self.run(aim, 1, start=best.result, **self.effort(self.wider))
+
+    @property
+    def wider(self) -> str:
+        """Restarts that must agree. With the follower's own solver a quick run has none."""
+        return "normal" if self.memory.by_solver else "quick"
 
     def _start(self, limit: float) -> dict[str, Any]:
         """Between the answers of the nearest points on either side."""
@@ -281,7 +293,7 @@ def pareto(
     memory = _Memory(goals, sign, by_solver=options.get("follower") is not None)
     sweep = _Sweep(memory, f, (bounds_upper, bounds_lower), upper_constraints, options)
     sweep.total, sweep.shares = _total(budget), 2 * _END + points - 2
-    ends = _Ends(sweep.run(_Aim(0), _END).goals, sweep.run(_Aim(1), _END, **sweep.effort("quick")).goals)
+    ends = _Ends(sweep.run(_Aim(0), _END).goals, sweep.run(_Aim(1), _END, **sweep.effort(sweep.wider)).goals)
     limits = [float(limit) for limit in np.linspace(ends.first[1], ends.second[1], points)[1:-1]]
     if ends.second[1] < ends.first[1]:
         for limit in _halving(limits):

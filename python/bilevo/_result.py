@@ -42,6 +42,13 @@ _MESSAGES = {
 }
 
 
+def _message(status: str, verification: Mapping[str, Any] | None) -> str:
+    # A quick run with the follower's own solver has one search.
+    if status == "agreed" and verification and verification["restarts"] == 1:
+        return "the search came to its end; there was no restart to confirm it"
+    return _MESSAGES.get(status, status)
+
+
 @dataclass(frozen=True)
 class Generation:
     """One generation of a run; counts are those since its start."""
@@ -218,7 +225,7 @@ class Result:
             lower_fun=_float(raw["f"]),
             success=raw["success"],
             status=status,
-            message=_MESSAGES.get(status, status),
+            message=_message(status, raw.get("verification")),
             nfev_upper=counts["upper"],
             nfev_lower=counts["lower"],
             n_lower_searches=searches["run"],
@@ -324,7 +331,9 @@ class Result:
         elif self.n_lower_searches and not by_solver:
             rows.append(("lower searches", f"{self.n_lower_searches} run, {self.n_skipped} skipped"))
         if by_solver:
-            rows.append(("answer", "by the follower's own solver"))
+            found = self.verification
+            agree = f"; {found.agreeing} of {found.restarts} searches agree" if found and found.restarts > 1 else ""
+            rows.append(("answer", f"by the follower's own solver{agree}"))
         elif self.verification is not None:
             rows.append(("answer", self.verification.words))
         if self.audit is not None:

@@ -129,3 +129,39 @@ def test_a_plot() -> None:
     goals, f, upper, lower, _ = FRONTS["follows"]
     figure = bilevo.pareto(goals, f, upper, lower, points=3, seed=1).plot()
     assert [axes.get_xlabel() for axes in figure.axes] == ["first goal"]
+
+
+def test_a_follower_with_its_own_solver_has_a_front_too() -> None:
+    # Three firms compete; a tax on dirt and a help for the cleanest of them. Dirt against what the market is worth.
+    cost, dirt, clean = np.array([1.0, 2.0, 3.0]), np.array([2.0, 1.0, 0.3]), np.array([0.0, 0.0, 1.0])
+
+    def firms(x: Any) -> Any:
+        made, costs = np.ones(3), cost + x[0] * dirt - x[1] * clean
+        for _ in range(200):
+            for firm in range(3):
+                made[firm] = max(0.0, (20 - (made.sum() - made[firm]) - costs[firm]) / 2)
+        return made
+
+    def lost(x: Any, made: Any) -> float:
+        total = made.sum()
+        return -float(total**2 / 2 + ((20 - total) * made - cost * made).sum() - 1.5 * dirt @ made - 0.05 * (dirt @ made) ** 2)
+
+    upper = [(0, 10), (0, 8)]
+    front = bilevo.pareto([lost, lambda x, made: float(dirt @ made)], follower=firms, bounds_upper=upper, points=5, seed=1)
+    assert len(front) == 5 and front.success
+    # A run of its own for each limit finds nothing better; the best help is always the largest.
+    for point, x in list(zip(front.F, front.x))[1:-1]:
+        assert x[1] == pytest.approx(8, abs=1e-4)
+        limit = lambda x, made, most=point[1]: float(dirt @ made) - most  # noqa: E731
+        alone = bilevo.minimize(lost, follower=firms, bounds_upper=upper, upper_constraints=limit, seed=7)
+        assert point[0] == pytest.approx(alone.fun, abs=1e-4 * np.ptp(front.F[:, 0]))
+    steps = -np.diff(front.F[:, 1])
+    assert steps.max() < 1.05 * steps.mean()
+
+
+def test_a_quick_run_of_one_search_does_not_speak_of_restarts() -> None:
+    toll = {"follower": lambda x: [8 - x[0]], "bounds_upper": [(0, 10)], "maximize": "upper", "seed": 1}
+    quick = bilevo.minimize(lambda x, y: x[0] * y[0], effort="quick", **toll)
+    assert quick.message == "the search came to its end; there was no restart to confirm it"
+    normal = bilevo.minimize(lambda x, y: x[0] * y[0], **toll)
+    assert "agree" in normal.message and "searches agree" in str(normal)

@@ -3,11 +3,11 @@
 //! y is what the solver answers, so that Φ(x) = F(x, y(x)) and G(x, y(x)) are functions of x, one call of
 //! the solver for each point. A few decisions spread over the box come first. Then descents: each is a
 //! trust-region search on a Gaussian process of Φ and G around its best point
-//! (`portfolio::follower`, without an x of its own), from the best decision known and
-//! then from places that are far from all others or promise much. A descent that comes near the end of an
+//! (`portfolio::follower`, without an x of its own), from the best decision known and then from the best of some
+//! places that promise most by a model of the whole box (`overview.rs`). A descent that comes near the end of an
 //! earlier one ends there and counts as agreeing. What a descent claims is looked at along every variable
 //! before it counts: a model may be blind for a step of the function. The run ends when enough descents
-//! agree on the best value.
+//! agree on the best value, or no place promises anything.
 //!
 //! Where the function jumps, descents end at the nearest step and may agree on it. A jump shows: close to
 //! where a descent ended the values differ by more than any slope explains, or are the same over some
@@ -18,9 +18,10 @@
 //!
 //! Randomness: `Purpose::Start` for the first decisions, `Purpose::Sample` for each new start.
 //! Sources: trust regions on Gaussian processes (Eriksson et al., 2019; Wild and Shoemaker, 2013), where to
-//! start by value and distance (Regis and Shoemaker, 2007).
+//! start by the improvement to be expected (Jones, Schonlau and Welch, 1998).
 
 mod descent;
+mod overview;
 mod pattern;
 mod population;
 mod search;
@@ -40,6 +41,7 @@ use crate::problem::{Level, Outcome, ProblemSpec};
 use crate::record::{StopReason, Verification};
 use crate::rng::Purpose;
 use crate::space::Space;
+use overview::Overview;
 use search::{Search, Surroundings};
 use serde::{Deserialize, Serialize};
 
@@ -62,12 +64,14 @@ const PLATEAU: (usize, f64) = (2, 1e-3);
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Leader {
     space: Space,
-    /// Descents that must agree, and populations where the function jumps; none: until the budget is spent.
-    agreement: Option<(usize, usize)>,
+    /// When a run ends; none: when its budget is spent.
+    patience: Option<Patience>,
     /// Every decision that did not fail, in unit coordinates, with Φ and G.
     points: Points,
     /// What was learnt from them, and how they are judged.
     knowledge: Knowledge,
+    /// What is known all over the box.
+    overview: Overview,
     /// Decisions that failed.
     failed: Vec<Vec<f64>>,
     /// Decisions that are to be asked about first, before others spread over the box.
@@ -85,6 +89,33 @@ pub struct Leader {
     /// Whether the function was seen to jump.
     jumps: bool,
     stop: Option<StopReason>,
+}
+
+/// What ends a run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Patience {
+    /// Descents that must agree; populations where the function jumps.
+    descents: usize,
+    populations: usize,
+    /// Expected improvement, in units of the spread of Φ, that is not worth a call.
+    sure: f64,
+}
+
+impl Patience {
+    fn new(effort: Effort) -> Option<Self> {
+        let (descents, populations, sure) = match effort {
+            Effort::Local | Effort::Quick => (1, 0, f64::INFINITY),
+            Effort::Normal => (3, 3, 1e-5),
+            Effort::Thorough => (5, 5, 1e-7),
+            Effort::Budget => return None,
+        };
+        Some(Patience { descents, populations, sure })
+    }
+
+    /// Whether one search is all there is.
+    fn is_short(self) -> bool {
+        self.descents == 1
+    }
 }
 
 /// A decision in unit coordinates, with Φ and G there (none if it failed) and what they are worth.
@@ -133,14 +164,10 @@ impl Leader {
         let merit = Merit::new(spec.upper.inequalities, spec.upper.equalities);
         Leader {
             space: spec.upper.space.clone(),
-            agreement: match config.portfolio.effort {
-                Effort::Local | Effort::Quick => Some((1, 0)),
-                Effort::Normal => Some((3, 3)),
-                Effort::Thorough => Some((5, 5)),
-                Effort::Budget => None,
-            },
+            patience: Patience::new(config.portfolio.effort),
             points: Points::new(spec.upper.dim(), 1 + spec.upper.constraints()),
             knowledge: Knowledge { learner, merit },
+            overview: Overview::new(spec.upper.dim()),
             failed: Vec::new(),
             starts: Vec::new(),
             asked: Vec::new(),
@@ -176,8 +203,11 @@ impl Leader {
     /// Asks for the next points of the search under way.
     fn go_on(&mut self, mut search: Search, run: &RunView<'_>) {
         let point = |at: &[f64], row: &[f64]| judged(run, at, row);
-        let Leader { points, knowledge, ends, space, .. } = self;
-        let with = Surroundings { points, knowledge, ends, space, point: &point };
+        let spread = self.spread(0, usize::MAX);
+        let same = (SAME.0 * spread, SAME.1 * spread);
+        let sure = self.patience.map_or(f64::NEG_INFINITY, |patience| patience.sure);
+        let Leader { points, knowledge, overview, failed, ends, space, .. } = self;
+        let with = Surroundings { points, knowledge, overview, failed, sure, ends, space, same, point: &point };
         let mut wanted = search.next(with, &mut run.stream(Purpose::Sample, 1));
         let some = !wanted.is_empty();
         wanted.retain(|point| !self.is_known(point));
@@ -195,22 +225,13 @@ impl Leader {
         let points = &self.points;
         let of = |index: usize| self.outcome(run, points.values(index));
         let best = (0..points.len()).min_by(|&i, &j| order::compare(&of(i), &of(j)));
-        let looks = self.agreement.is_none_or(|(descents, _)| descents > 1);
+        let looks = self.patience.is_none_or(|patience| !patience.is_short());
         if let Some(best) = best.filter(|_| self.ends.is_empty() && self.fruitless == 0) {
             self.search = Some(Search::descent(points.point(best).to_vec(), points.values(best).to_vec(), looks));
         } else if self.jumps {
             self.search = Some(Search::population());
         } else {
-            let sound = (0..points.len()).map(|i| (points.point(i), Some(points.values(i)[0])));
-            let known: Vec<_> = sound.chain(self.failed.iter().map(|point| (point.as_slice(), None))).collect();
-            let turn = self.ends.iter().map(|end| end.count).sum::<usize>().saturating_sub(1);
-            match starts::elsewhere(&self.space, &known, turn, &mut run.stream(Purpose::Sample, 0)) {
-                Some(start) => {
-                    self.asked = vec![start.clone()];
-                    self.search = Some(Search::descent(start, Vec::new(), looks));
-                }
-                None => self.stop = Some(StopReason::Flat),
-            }
+            self.search = Some(Search::elsewhere());
         }
     }
 
@@ -227,13 +248,22 @@ impl Leader {
         let best = |ends: &[End]| ends.iter().map(|end| end.point.outcome).min_by(order::compare);
         let before = best(&self.ends);
         if let Some((Some(point), at)) = search.over() {
-            self.jumps |= self.agreement != Some((1, 0)) && self.jumps_at(point);
+            self.jumps |= self.patience.is_none_or(|patience| !patience.is_short()) && self.jumps_at(point);
             self.count(search, point, at);
+        }
+        if search.sure {
+            // No place promises anything: as good as a restart that came to the best end.
+            let rank = |a: &&mut End, b: &&mut End| order::compare(&a.point.outcome, &b.point.outcome);
+            if let Some(end) = self.ends.iter_mut().min_by(rank).filter(|end| end.point.outcome.is_feasible()) {
+                end.count += 1;
+                self.stop = Some(StopReason::Agreed);
+                return;
+            }
         }
         let now = best(&self.ends);
         let better = now.is_some_and(|now| before.is_none_or(|before| order::better(&now, &before)));
         self.fruitless = if better { 0 } else { self.fruitless + 1 };
-        let Some((descents, populations)) = self.agreement else { return };
+        let Some(Patience { descents, populations, .. }) = self.patience else { return };
         let enough = |end: &End| if self.jumps { end.wide >= populations } else { end.count >= descents };
         let agree = |end: &End| Some(end.point.outcome) == now && enough(end) && end.point.outcome.is_feasible();
         if self.ends.iter().any(agree) {
@@ -347,6 +377,7 @@ impl Leader {
                 self.points.push(&point, &row);
             }
             let told = Point { at: point, row, outcome: solved.upper };
+            self.overview.learn(if told.row.is_empty() { None } else { Some(self.knowledge.merit.of(&told.row)) });
             self.search.iter_mut().for_each(|search| search.tell(&told, &self.knowledge));
             let beats = |elite: &Solved| order::better(&solved.upper, &elite.upper);
             if !told.row.is_empty() && run.elite.as_ref().is_none_or(beats) {

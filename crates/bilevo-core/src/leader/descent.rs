@@ -1,8 +1,9 @@
 //! One descent over the leader's decisions: a trust-region search, and a look around its end.
 
 use super::End;
-use crate::portfolio::archive::Points;
+use crate::portfolio::archive::{Points, distance};
 use crate::portfolio::follower::{Effort, Follower, Knowledge};
+use crate::portfolio::merit::Merit;
 use serde::{Deserialize, Serialize};
 
 /// First trust radius.
@@ -17,7 +18,7 @@ const LOOKS: ([f64; 2], usize) = ([0.03, 0.003], 8);
 /// A kink is where the rise in the second look is more than this part of that in the first (a smooth function:
 /// 1/100, a kink: 1/10), along variables whose rise is at least this part of the highest.
 const KINK: (f64, f64) = (1.0 / 30.0, 0.01);
-/// A search this close to an earlier end, with steps this small, has arrived there.
+/// A search this close to an earlier end has arrived there if its value is the same, or with steps this small.
 const ARRIVED: (f64, f64) = (0.02, 0.1);
 
 /// A descent; all points in unit coordinates.
@@ -98,18 +99,28 @@ impl Descent {
         self.search.radius
     }
 
-    /// The next points; none when it is over.
-    pub(super) fn next(&mut self, points: &Points, knowledge: &mut Knowledge, ends: &[End]) -> Vec<Vec<f64>> {
+    /// The earlier end to which it has come. Values that differ by less than `same` are.
+    fn arrived(&self, merit: &Merit, ends: &[End], same: f64) -> Option<usize> {
+        let Follower { y, row, radius, .. } = &self.search;
+        let near = |end: &End| {
+            let rise = merit.of(row) - merit.of(&end.point.row);
+            distance(&end.point.at, y) <= ARRIVED.0 && (rise.abs() <= same || rise >= 0.0 && *radius <= ARRIVED.1)
+        };
+        if row.is_empty() { None } else { ends.iter().position(near) }
+    }
+
+    /// The next points; none when it is over. Values that differ by less than `same` are the same.
+    pub(super) fn next(
+        &mut self,
+        points: &Points,
+        knowledge: &mut Knowledge,
+        ends: &[End],
+        same: f64,
+    ) -> Vec<Vec<f64>> {
         if self.over().is_some() {
             return Vec::new();
         }
-        let near = |end: &End| {
-            let close = end.point.at.iter().zip(&self.search.y).all(|(a, b)| (a - b).abs() <= ARRIVED.0);
-            close
-                && !self.search.row.is_empty()
-                && knowledge.merit.of(&self.search.row) >= knowledge.merit.of(&end.point.row)
-        };
-        let arrived = ends.iter().position(near).filter(|_| self.search.radius <= ARRIVED.1);
+        let arrived = self.arrived(&knowledge.merit, ends, same);
         if arrived.is_some() {
             self.state = State::Over(arrived);
             return Vec::new();

@@ -2,8 +2,10 @@
 //! are halved where neither side is better.
 //!
 //! At the edge of a step, or at a kink, a smooth model points nowhere; comparing values still leads to the
-//! edge (Hooke and Jeeves, 1961). One poll is one batch. Where a function has steps, the end is looked at
-//! along every variable over its whole range too: another step may be better.
+//! edge (Hooke and Jeeves, 1961). One poll is one batch. A variable to both sides of which the value is the very
+//! same is let be. Where a function has steps, the end is looked at along every variable over its whole range
+//! too: another step may be better. A pattern that begins close to an earlier end, along the variables that
+//! matter, has nothing to add to it.
 
 use super::Point;
 use crate::order;
@@ -21,8 +23,8 @@ pub(super) struct Pattern {
     best: Point,
     /// The best point of the poll under way.
     found: Option<Point>,
-    /// Step along each variable, and whether the poll under way found something better along it.
-    steps: Vec<(f64, bool)>,
+    /// Along each variable.
+    steps: Vec<Step>,
     /// Shorter steps are not worth a call of the solver.
     shortest: f64,
     /// Whether the end is looked at over the whole range of every variable.
@@ -31,6 +33,41 @@ pub(super) struct Pattern {
     scanned: Option<Point>,
     is_scanning: bool,
     polls: usize,
+    /// An earlier end, while it is not known whether this is the same.
+    earlier: Option<Earlier>,
+}
+
+/// The step along a variable, and what the poll under way found along it.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Step {
+    length: f64,
+    better: bool,
+    /// Points that are asked for, less those whose value is that of the centre.
+    unlike: usize,
+}
+
+/// An earlier end that a pattern may have come to.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Earlier {
+    pub(super) index: usize,
+    pub(super) point: Point,
+    /// Values that differ by less are the same.
+    pub(super) same: f64,
+    /// Whether the pattern has come there.
+    arrived: bool,
+}
+
+impl Earlier {
+    pub(super) fn new(index: usize, point: Point, same: f64) -> Self {
+        Earlier { index, point, same, arrived: false }
+    }
+
+    /// A point with the end's place along the variables in which it is close by, and its own along the others:
+    /// those do not matter where the function has steps.
+    fn beside(&self, at: &[f64], length: f64) -> Vec<f64> {
+        let nearer = |(own, end): (&f64, &f64)| if (own - end).abs() <= length { *end } else { *own };
+        at.iter().zip(&self.point.at).map(nearer).collect()
+    }
 }
 
 impl Pattern {
@@ -41,8 +78,20 @@ impl Pattern {
             whole if whole.is_whole() => length.max(1.0 / whole.width().max(1.0)),
             _ => length,
         };
-        let steps = (0..best.at.len()).map(|i| (step(i), true)).collect();
-        Pattern { found: None, steps, shortest, scans, scanned: None, is_scanning: false, best, polls: 0 }
+        let steps = (0..best.at.len()).map(|i| Step { length: step(i), better: true, unlike: 0 }).collect();
+        let (found, scanned, earlier) = (None, None, None);
+        Pattern { found, steps, shortest, scans, scanned, is_scanning: false, best, polls: 0, earlier }
+    }
+
+    /// The same, unless it is at an earlier end already.
+    pub(super) fn unless_at(mut self, earlier: Option<Earlier>) -> Self {
+        self.earlier = earlier;
+        self
+    }
+
+    /// The earlier end to which it came.
+    pub(super) fn arrived(&self) -> Option<usize> {
+        self.earlier.as_ref().filter(|earlier| earlier.arrived).map(|earlier| earlier.index)
     }
 
     pub(super) fn best(&self) -> &Point {
@@ -51,7 +100,7 @@ impl Pattern {
 
     /// The longest step.
     pub(super) fn length(&self) -> f64 {
-        self.steps.iter().fold(0.0, |longest, step| longest.max(step.0))
+        self.steps.iter().fold(0.0, |longest, step| longest.max(step.length))
     }
 
     /// The next poll; none when all steps are short.
@@ -59,16 +108,19 @@ impl Pattern {
         match self.found.take() {
             Some(found) => self.best = found,
             // A look over the whole range found nothing.
-            None if self.is_scanning => self.steps.iter_mut().for_each(|step| step.0 = 0.0),
+            None if self.is_scanning => self.steps.iter_mut().for_each(|step| step.length = 0.0),
             None => {}
         }
         self.is_scanning = false;
         self.polls += 1;
+        if let Some(beside) = self.compare() {
+            return vec![beside];
+        }
         let mut poll = Vec::new();
         for index in 0..self.steps.len() {
-            let (length, better) = &mut self.steps[index];
+            let Step { length, better, unlike } = &mut self.steps[index];
             if !std::mem::take(better) {
-                *length /= 2.0;
+                *length = if *unlike == 0 { 0.0 } else { *length / 2.0 };
             }
             if *length < self.shortest || self.polls > POLLS {
                 continue;
@@ -82,12 +134,36 @@ impl Pattern {
             let sides = [beside(*length), beside(-*length)];
             let some = poll.len();
             poll.extend(sides.into_iter().filter(|side| *side != self.best.at));
-            if poll.len() == some {
+            *unlike = poll.len() - some;
+            if *unlike == 0 {
                 // A whole number, or a box of one value.
                 *length = 0.0;
             }
         }
         if poll.is_empty() && self.scans && self.polls <= POLLS { self.scan(space) } else { poll }
+    }
+
+    /// Whether this is an earlier end, while that is the question: a point to ask about first, or none if it is.
+    fn compare(&mut self) -> Option<Vec<f64>> {
+        let length = self.length();
+        let earlier = self.earlier.as_mut()?;
+        if self.polls == 1 && !order::better(&self.best.outcome, &earlier.point.outcome) {
+            let beside = earlier.beside(&self.best.at, length);
+            earlier.arrived = beside == earlier.point.at;
+            if !earlier.arrived && beside != self.best.at {
+                return Some(beside);
+            }
+        }
+        let better = order::better(&self.best.outcome, &earlier.point.outcome)
+            && (self.best.outcome.value - earlier.point.outcome.value).abs() > earlier.same;
+        if !earlier.arrived || better {
+            self.earlier = None;
+        } else if self.polls <= 2 {
+            // All that is left is to look at other steps from here, if it is another place.
+            self.steps.iter_mut().for_each(|step| step.length = 0.0);
+            self.scans &= self.polls == 2;
+        }
+        None
     }
 
     /// Points along every variable, the first time and whenever the end is a better one; what is found
@@ -101,7 +177,7 @@ impl Pattern {
         let step = 0.5 / SCAN as f64;
         let mut points = Vec::new();
         for index in 0..self.steps.len() {
-            self.steps[index] = (step, false);
+            self.steps[index] = Step { length: step, better: false, unlike: SCAN };
             for part in 0..SCAN {
                 let mut at = self.best.at.clone();
                 at[index] = (2 * part + 1) as f64 * step;
@@ -114,9 +190,15 @@ impl Pattern {
 
     /// Takes the values of a point.
     pub(super) fn tell(&mut self, told: &Point) {
-        let moved = self.best.at.iter().zip(&told.at).position(|(a, b)| a != b);
-        if let Some(index) = moved.filter(|_| order::better(&told.outcome, &self.best.outcome)) {
-            self.steps[index].1 = true;
+        let Some(index) = self.best.at.iter().zip(&told.at).position(|(a, b)| a != b) else { return };
+        if let Some(earlier) = self.earlier.as_mut().filter(|_| self.polls == 1) {
+            let end = earlier.point.outcome;
+            earlier.arrived = told.outcome.is_feasible() == end.is_feasible()
+                && (told.outcome.value - end.value).abs() <= earlier.same;
+        }
+        self.steps[index].unlike -= usize::from(told.row == self.best.row && self.steps[index].unlike > 0);
+        if order::better(&told.outcome, &self.best.outcome) {
+            self.steps[index].better = true;
             if self.found.as_ref().is_none_or(|found| order::better(&told.outcome, &found.outcome)) {
                 self.found = Some(told.clone());
             }
@@ -158,6 +240,45 @@ mod tests {
         let (end, calls) = end(cliff, &[0.28, 0.66]);
         assert!(end.row[0] + 1.0 < 4e-6, "{end:?}");
         assert!(calls < 130, "{calls}");
+    }
+
+    #[test]
+    fn variables_along_which_nothing_changes_are_let_be() {
+        let cliff = |at: &[f64]| if at[0] < 0.3 { -at[0] } else { 1.0 };
+        let (_, alone) = end(cliff, &[0.28]);
+        let (end, calls) = end(cliff, &[0.28, 0.5, 0.5]);
+        assert!(end.row[0] + 0.3 < 2e-6, "{end:?}");
+        assert_eq!(calls, alone + 4);
+    }
+
+    #[test]
+    fn close_to_an_earlier_end_along_what_matters_it_has_come_there() {
+        // The second variable does not matter.
+        let cliff = |at: &[f64]| if at[0] < 0.3 { -at[0] } else { 1.0 };
+        let point = |at: &[f64]| {
+            let value = cliff(at);
+            Point { at: at.to_vec(), row: vec![value], outcome: Outcome { value, violation: 0.0 } }
+        };
+        let space = Space::from(vec![(0.0, 1.0); 2]);
+        let from = |start: &[f64]| {
+            let earlier = Earlier::new(7, point(&[0.299_999, 0.2]), 1e-5);
+            let mut pattern = Pattern::new(point(start), (0.05, 1e-6), false, &space).unless_at(Some(earlier));
+            let mut calls = 0;
+            loop {
+                let poll = pattern.next(&space);
+                if poll.is_empty() {
+                    return (pattern.arrived(), calls);
+                }
+                calls += poll.len();
+                poll.iter().for_each(|at| pattern.tell(&point(at)));
+            }
+        };
+        assert_eq!(from(&[0.28, 0.9]), (Some(7), 1), "asked once whether the value is the same there");
+        assert_eq!(from(&[0.28, 0.21]), (Some(7), 0), "it is the same point");
+        let (arrived, calls) = from(&[0.1, 0.9]);
+        assert!(arrived.is_none() && calls > 20, "too far away to say: {arrived:?}, {calls}");
+        let (arrived, calls) = from(&[0.299_999_9, 0.9]);
+        assert!(arrived.is_none() && calls > 0, "it is better: {arrived:?}, {calls}");
     }
 
     #[test]

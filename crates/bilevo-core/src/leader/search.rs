@@ -1,9 +1,11 @@
 //! The search under way: a descent or a population, and the pattern at the end of it.
 
 use super::descent::Descent;
-use super::pattern::Pattern;
+use super::overview::Overview;
+use super::pattern::{Earlier, Pattern};
 use super::population::Population;
 use super::{End, Point};
+use crate::order;
 use crate::portfolio::archive::Points;
 use crate::portfolio::follower::Knowledge;
 use crate::rng::Stream;
@@ -14,6 +16,8 @@ use serde::{Deserialize, Serialize};
 /// can be found exactly), and behind a population.
 const KINK: (f64, f64) = (1e-3, 1e-8);
 const EDGE: (f64, f64) = (0.05, 1e-6);
+/// Points before a descent, for each variable and in addition.
+const PROBES: (usize, usize) = (2, 4);
 
 /// The search under way.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -27,10 +31,14 @@ pub(super) struct Search {
     compared: bool,
     /// Values of its first point, if it began at one.
     first: Vec<f64>,
+    /// Whether it ended because no place promised anything.
+    pub(super) sure: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Stage {
+    /// Points all over the box that promise most, one after the other.
+    Probes(Probes),
     Descent(Descent),
     Population(Population),
     Pattern(Pattern),
@@ -38,12 +46,26 @@ enum Stage {
     Over(Option<Point>, Option<usize>),
 }
 
+/// Points that were asked about before a descent from the best of them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Probes {
+    best: Option<Point>,
+    count: usize,
+}
+
 /// What a search works with.
 pub(super) struct Surroundings<'a> {
     pub(super) points: &'a Points,
     pub(super) knowledge: &'a mut Knowledge,
+    pub(super) overview: &'a mut Overview,
+    /// Decisions that failed.
+    pub(super) failed: &'a [Vec<f64>],
+    /// Expected improvement, in units of the spread, that is not worth a call.
+    pub(super) sure: f64,
     pub(super) ends: &'a [End],
     pub(super) space: &'a Space,
+    /// Values that differ by less are the same, those at edges by less than the second.
+    pub(super) same: (f64, f64),
     /// How a row of values is judged.
     pub(super) point: &'a dyn Fn(&[f64], &[f64]) -> Point,
 }
@@ -52,13 +74,19 @@ impl Search {
     /// A descent from a point, whose values may be known; looks around its end if wanted.
     pub(super) fn descent(start: Vec<f64>, row: Vec<f64>, looks: bool) -> Self {
         let stage = Stage::Descent(Descent::new(start, row, looks));
-        Search { stage, polishes: looks, wide: false, compared: false, first: Vec::new() }
+        Search { stage, polishes: looks, wide: false, compared: false, first: Vec::new(), sure: false }
+    }
+
+    /// A descent from the best of some places that promise most.
+    pub(super) fn elsewhere() -> Self {
+        let stage = Stage::Probes(Probes::default());
+        Search { stage, polishes: true, wide: false, compared: false, first: Vec::new(), sure: false }
     }
 
     /// A population over the whole box.
     pub(super) fn population() -> Self {
         let stage = Stage::Population(Population::new());
-        Search { stage, polishes: true, wide: true, compared: true, first: Vec::new() }
+        Search { stage, polishes: true, wide: true, compared: true, first: Vec::new(), sure: false }
     }
 
     /// Where it ended, if it did and anything worked, and which earlier end that is.
@@ -82,6 +110,7 @@ impl Search {
     /// How far it steps.
     pub(super) fn radius(&self) -> f64 {
         match &self.stage {
+            Stage::Probes(_) => 1.0,
             Stage::Descent(descent) => descent.radius(),
             Stage::Population(population) => population.width(),
             Stage::Pattern(pattern) => pattern.length(),
@@ -90,10 +119,17 @@ impl Search {
     }
 
     /// The next points; none when a stage is over.
-    pub(super) fn next(&mut self, with: Surroundings<'_>, stream: &mut Stream) -> Vec<Vec<f64>> {
-        let Surroundings { points, knowledge, ends, space, point } = with;
+    pub(super) fn next(&mut self, mut with: Surroundings<'_>, stream: &mut Stream) -> Vec<Vec<f64>> {
+        if let Stage::Probes(probes) = &mut self.stage {
+            match probes.next(&mut with, stream) {
+                Some(at) => return vec![at],
+                None => self.sure = !probes.is_over(&with),
+            }
+        }
+        let Surroundings { points, knowledge, ends, space, same, point, .. } = with;
         let mut wanted = match &mut self.stage {
-            Stage::Descent(descent) => descent.next(points, knowledge, ends),
+            Stage::Probes(_) => Vec::new(),
+            Stage::Descent(descent) => descent.next(points, knowledge, ends, same.0),
             Stage::Population(population) => population.next(space, stream),
             Stage::Pattern(pattern) => pattern.next(space),
             Stage::Over(..) => Vec::new(),
@@ -103,6 +139,10 @@ impl Search {
             return wanted;
         }
         let following = match &self.stage {
+            Stage::Probes(Probes { best: Some(best), .. }) if !self.sure => {
+                Stage::Descent(Descent::new(best.at.clone(), best.row.clone(), self.polishes))
+            }
+            Stage::Probes(_) => Stage::Over(None, None),
             Stage::Descent(descent) => {
                 let (at, row) = descent.best();
                 self.first = descent.first().to_vec();
@@ -115,12 +155,15 @@ impl Search {
                 }
             }
             Stage::Population(population) => match population.best() {
-                Some(best) => Stage::Pattern(Pattern::new(best.clone(), EDGE, true, space)),
+                Some(best) => {
+                    let pattern = Pattern::new(best.clone(), EDGE, true, space);
+                    Stage::Pattern(pattern.unless_at(best_wide(ends, same.1)))
+                }
                 None => Stage::Over(None, None),
             },
             Stage::Pattern(pattern) => {
                 self.compared = true;
-                Stage::Over(Some(pattern.best().clone()), None)
+                Stage::Over(Some(pattern.best().clone()), pattern.arrived())
             }
             Stage::Over(point, at) => Stage::Over(point.clone(), *at),
         };
@@ -131,6 +174,7 @@ impl Search {
     /// Takes the values of a point; an empty row is a failure.
     pub(super) fn tell(&mut self, told: &Point, knowledge: &Knowledge) {
         match &mut self.stage {
+            Stage::Probes(probes) => probes.tell(told),
             Stage::Descent(descent) => descent.tell(&told.at, &told.row, knowledge),
             Stage::Population(population) => population.tell(told),
             Stage::Pattern(pattern) => pattern.tell(told),
@@ -144,4 +188,41 @@ impl Search {
             descent.refuse();
         }
     }
+}
+
+impl Probes {
+    /// Whether enough was asked, or something better than all ends was found.
+    fn is_over(&self, with: &Surroundings<'_>) -> bool {
+        let better = |best: &Point| with.ends.iter().all(|end| order::better(&best.outcome, &end.point.outcome));
+        self.count >= PROBES.0 * with.space.dim() + PROBES.1 || self.best.as_ref().is_some_and(better)
+    }
+
+    /// The next place to ask about; none if it is over or no place promises enough.
+    fn next(&mut self, with: &mut Surroundings<'_>, stream: &mut Stream) -> Option<Vec<f64>> {
+        if self.is_over(with) {
+            return None;
+        }
+        let points = with.points;
+        let value = |i: usize| Some(with.knowledge.merit.of(points.values(i)));
+        let sound = (0..points.len()).map(|i| (points.point(i), value(i)));
+        let known: Vec<_> = sound.chain(with.failed.iter().map(|at| (at.as_slice(), None))).collect();
+        let ends: Vec<&[f64]> = with.ends.iter().map(|end| &end.point.at[..]).collect();
+        let promise = with.overview.promise(with.space, &known, &ends, stream);
+        self.count += 1;
+        (promise.gain > with.sure).then_some(promise.at)
+    }
+
+    /// Takes the values of a point.
+    fn tell(&mut self, told: &Point) {
+        if !told.row.is_empty() && self.best.as_ref().is_none_or(|best| order::better(&told.outcome, &best.outcome)) {
+            self.best = Some(told.clone());
+        }
+    }
+}
+
+/// The best end that a population came to.
+fn best_wide(ends: &[End], same: f64) -> Option<Earlier> {
+    let wide = ends.iter().enumerate().filter(|(_, end)| end.wide > 0);
+    let best = wide.min_by(|(_, a), (_, b)| order::compare(&a.point.outcome, &b.point.outcome));
+    best.map(|(index, end)| Earlier::new(index, end.point.clone(), same))
 }

@@ -49,10 +49,10 @@ pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -
         )?;
     }
     match &result.verification {
-        Some(found) if by_solver && found.restarts == 0 => line(out, "answer", "by the follower's own solver")?,
+        Some(found) if by_solver && found.restarts <= 1 => line(out, "answer", "by the follower's own solver")?,
         Some(found) if by_solver => {
-            let restarts = counted(found.restarts, "restart");
-            line(out, "answer", format_args!("by the follower's own solver; {} of {restarts} agree", found.agreeing))?;
+            let (agreeing, searches) = (found.agreeing, found.restarts);
+            line(out, "answer", format_args!("by the follower's own solver; {agreeing} of {searches} searches agree"))?;
         }
         Some(verification) => line(out, "answer", verification)?,
         None => {}
