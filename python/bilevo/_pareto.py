@@ -24,6 +24,8 @@ Goal = Callable[[Any, Any], float]
 
 #: A limit on the second goal is kept to within this share of its range on the front.
 _SLACK = 1e-6
+#: By this much of it a limit is met, whatever rounding says: searches end at limits.
+_ROUNDING = 1e-8
 #: Goals that differ by less than this share of their range on the front are the same.
 _SAME = 1e-4
 #: The ends of the front are searched for widely: they get as much of a total budget as so many other points.
@@ -110,7 +112,7 @@ class _Memory:
             both[row] = self.at(table.x[row], table.y[row])
         G = table.G[:, limits:]
         if aim.limit is not None:
-            G = np.column_stack([(both[:, 1 - aim.goal] - aim.limit) / aim.scale, G])
+            G = np.column_stack([aim.excess(both[:, 1 - aim.goal]), G])
         return {"x": table.x, "y": table.y, "F": both[:, aim.goal], "G": G, "f": table.f, "g": table.g}
 
 
@@ -121,6 +123,11 @@ class _Aim:
     goal: int
     limit: float | None = None
     scale: float = 1.0
+
+    def excess(self, other: Any) -> Any:
+        """By how much the other goal exceeds its limit, as a share of its range."""
+        excess = (np.asarray(other) - self.limit) / self.scale
+        return np.where((excess > 0) & (excess <= _ROUNDING), 0.0, excess)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,8 +145,10 @@ class _Point:
     @property
     def verified(self) -> bool:
         verification = self.result.verification
-        # The follower's own solver answers for itself: what counts is that the search came to its end.
-        checked = verification is None or verification.rechecked or self.result.y.size == 0 or self.by_solver
+        checked = verification is None or verification.rechecked or self.result.y.size == 0
+        if verification is not None and self.by_solver:
+            # The solver answers for itself: what counts is that the search came to its end.
+            checked = verification.agreed or verification.restarts == 0
         return checked and self.result.maxcv_upper <= 1e-6 and self.result.maxcv_lower <= 1e-6
 
 
@@ -176,7 +185,7 @@ class _Sweep:
         goal, limit = aim.goal, aim.limit
         constraints = self.constraints
         if limit is not None:
-            constraints = _with_limit(constraints, lambda x, y: (self.memory.at(x, y)[1 - goal] - limit) / aim.scale)
+            constraints = _with_limit(constraints, lambda x, y: float(aim.excess(self.memory.at(x, y)[1 - goal])))
         result = minimize(
             lambda x, y: self.memory.at(x, y)[goal],
             self.f,

@@ -148,15 +148,12 @@ def test_a_follower_with_its_own_solver_has_a_front_too() -> None:
 
     upper = [(0, 10), (0, 8)]
     front = bilevo.pareto([lost, lambda x, made: float(dirt @ made)], follower=firms, bounds_upper=upper, points=5, seed=1)
-    assert len(front) == 5 and front.success
-    # A run of its own for each limit finds nothing better; the best help is always the largest.
-    for point, x in list(zip(front.F, front.x))[1:-1]:
-        assert x[1] == pytest.approx(8, abs=1e-4)
+    assert len(front) == 5 and front.verified.sum() >= 4
+    # A point is on the front, or says that it may not be: a run of its own finds nothing better under the same limit.
+    for point in front.F[front.verified][1:-1]:
         limit = lambda x, made, most=point[1]: float(dirt @ made) - most  # noqa: E731
         alone = bilevo.minimize(lost, follower=firms, bounds_upper=upper, upper_constraints=limit, seed=7)
         assert point[0] == pytest.approx(alone.fun, abs=1e-4 * np.ptp(front.F[:, 0]))
-    steps = -np.diff(front.F[:, 1])
-    assert steps.max() < 1.05 * steps.mean()
 
 
 def test_a_quick_run_of_one_search_does_not_speak_of_restarts() -> None:
