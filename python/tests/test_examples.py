@@ -115,7 +115,15 @@ def test_the_file_of_the_readme(program: str, tmp_path: Path) -> None:
             assert float(real.split()[-1]) == pytest.approx(float(shown.split()[-1]), abs=0.05)
 
 
-@pytest.mark.parametrize("page", ["docs/src/python.md", "docs/src/own-follower.md", "docs/src/cluster.md", "docs/src/gallery.md", "docs/src/errors.md", "README.md"])
+#: Every page with Python code; that of programs.md is a program which waits for requests.
+PAGES = sorted(
+    str(path.relative_to(ROOT))
+    for path in [ROOT / "README.md", *(ROOT / "docs/src").glob("*.md")]
+    if path.name != "programs.md" and any(language.startswith("python") for language, _ in fences(path))
+)
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_python_code_of_the_guide(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     blocks = fences(ROOT / page)
