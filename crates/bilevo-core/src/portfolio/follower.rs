@@ -12,6 +12,7 @@ use super::archive::{Learner, Points};
 use super::claim::Claim;
 use super::merit::Merit;
 use crate::minimise::{self, Region, Slice};
+use crate::surrogate::Surrogate;
 use serde::{Deserialize, Serialize};
 
 /// A step shorter than this share of the doubt gives way to a point that reduces the doubt.
@@ -40,7 +41,12 @@ pub(crate) struct Follower {
     sign: f64,
     /// Length and promise of the step that is being evaluated; none for other points.
     expected: Option<(f64, f64)>,
+    /// Where it starts if its first point turns out to be worse than this promises to be.
+    instead: Option<Promise>,
 }
+
+/// A point and what it promises to be worth.
+pub(crate) type Promise = (Vec<f64>, f64);
 
 /// What a search may spend, and what for.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,7 +70,13 @@ impl Follower {
     /// A search from y, whose values may be known.
     pub(crate) fn new(x: Vec<f64>, y: Vec<f64>, row: Vec<f64>, effort: Effort) -> Self {
         let Effort { radius, tolerance, evaluations } = effort;
-        Follower { x, y, row, tolerance, settled: false, radius, left: evaluations, sign: 1.0, expected: None }
+        let (settled, left) = (false, evaluations);
+        Follower { x, y, row, tolerance, settled, radius, left, sign: 1.0, expected: None, instead: None }
+    }
+
+    /// With another start: a predicted answer may lie on a pole of f, where no surrogate finds a way out.
+    pub(crate) fn or(self, instead: Option<Promise>) -> Self {
+        Follower { instead, ..self }
     }
 
     /// Takes the values of an evaluated point; an empty row is a failure.
@@ -100,7 +112,16 @@ impl Follower {
 
     /// The next point to evaluate, or none when the search is over.
     pub(crate) fn next(&mut self, points: &Points, knowledge: &mut Knowledge) -> Option<Vec<f64>> {
-        if self.left == 0 || self.row.is_empty() {
+        if self.left == 0 {
+            return None;
+        }
+        if let Some((y, worth)) = self.instead.take()
+            && knowledge.merit.of(&self.row) > worth
+            && apart(&y, &self.y) > TEACH
+        {
+            return Some(y);
+        }
+        if self.row.is_empty() {
             return None;
         }
         let (m, n) = (self.x.len(), self.y.len());
@@ -163,9 +184,22 @@ pub(super) fn apart(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
 }
 
+/// What a surrogate around a known answer `y` with values `row` promises of that answer after a change of x.
+pub(super) fn promise(y: &[f64], row: &[f64], change: &[f64], model: &Surrogate, merit: &Merit) -> Promise {
+    let mut values = vec![0.0; row.len()];
+    model.values(&[change, &vec![0.0; y.len()]].concat(), &mut values);
+    (y.to_vec(), merit.of_sum(row, &values))
+}
+
 /// The answer at `x` that the surrogate around a known answer predicts, within twice the change of x and
-/// a `slack`.
-pub(super) fn predict(base: &Claim, x: &[f64], slack: f64, points: &Points, knowledge: &mut Knowledge) -> Vec<f64> {
+/// a `slack`, and what it promises of the known one.
+pub(super) fn predict(
+    base: &Claim,
+    x: &[f64],
+    slack: f64,
+    points: &Points,
+    knowledge: &mut Knowledge,
+) -> (Vec<f64>, Promise) {
     let change: Vec<f64> = x.iter().zip(&base.x).map(|(x, b)| x - b).collect();
     let reach = 2.0 * minimise::norm(&change) + slack;
     let model = knowledge.learner.model(points, &base.point(), &base.lower, NEAR * reach);
@@ -174,5 +208,44 @@ pub(super) fn predict(base: &Claim, x: &[f64], slack: f64, points: &Points, know
     let region = Region::around(&base.y, reach);
     let start = vec![0.0; base.y.len()];
     let step = minimise::minimise(&mut slice, &region, merit.constraints(&base.lower), &start, merit.multipliers());
-    base.y.iter().zip(&step.z).map(|(y, s)| (y + s).clamp(0.0, 1.0)).collect()
+    let y = base.y.iter().zip(&step.z).map(|(y, s)| (y + s).clamp(0.0, 1.0)).collect();
+    (y, promise(&base.y, &base.lower, &change, &model, merit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a follower asks for whose start turned out to be worth `row`, where another one promises 1.
+    fn after(row: &[f64], other: f64) -> Option<Vec<f64>> {
+        let effort = Effort { radius: 0.1, tolerance: 1e-3, evaluations: 5 };
+        let mut follower = Follower::new(vec![], vec![0.9], Vec::new(), effort).or(Some((vec![other], 1.0)));
+        let mut points = Points::new(1, 1);
+        points.push(&[0.9], row);
+        let mut knowledge = Knowledge { learner: Learner::new(vec![0.3], 0), merit: Merit::new(0, 0) };
+        follower.tell(&[0.9], row, &knowledge.merit);
+        follower.next(&points, &mut knowledge)
+    }
+
+    #[test]
+    fn a_start_on_a_pole_gives_way_to_the_other_one() {
+        assert_eq!(after(&[1e10], 0.2), Some(vec![0.2]));
+        assert_eq!(after(&[], 0.2), Some(vec![0.2]), "a failure is worse than anything");
+        assert_ne!(after(&[0.9], 0.2), Some(vec![0.2]), "it is as good as promised");
+        let close = 0.9 + 0.5 * TEACH;
+        assert_ne!(after(&[1e10], close), Some(vec![close]), "so close by it is no better");
+    }
+
+    #[test]
+    fn a_promise_is_what_the_surrogate_says_of_the_old_answer() {
+        let mut sample = crate::surrogate::Sample::default();
+        for (dx, dy) in [(0.1, 0.0), (-0.1, 0.0), (0.0, 0.1), (0.0, -0.1), (0.1, 0.1)] {
+            sample.points.extend([dx, dy]);
+            sample.values.push(3.0 * dx - dy);
+            sample.len += 1;
+        }
+        let model = Surrogate::with_lengths(&sample, 1, &[0.5; 2]);
+        let (y, worth) = promise(&[0.4], &[2.0], &[0.1], &model, &Merit::new(0, 0));
+        assert!(y == [0.4] && (worth - 2.3).abs() < 1e-6, "{worth}");
+    }
 }

@@ -31,8 +31,9 @@ const FIRST_RADIUS: f64 = 0.1;
 /// Smallest tolerance of a follower's answer on the way, and at the end.
 const FINEST: f64 = 1e-5;
 const POLISHED: f64 = 1e-7;
-/// Lower evaluations of the first follower, and of the others.
-const EFFORT: (usize, usize) = (100, 30);
+/// Lower evaluations of the first follower, and of the others: so many, or so many for each variable.
+const FIRST: (usize, usize) = (100, 24);
+const OTHERS: (usize, usize) = (30, 7);
 /// Steps and radii below this end the descent.
 const STILL: f64 = 5e-6;
 /// Steps that are short, and how many of them in a row may lack an answer.
@@ -97,7 +98,7 @@ impl Descent {
             wanted.push(&x, &y);
         }
         let merit = Merit::new(shape.lower[1], shape.lower[2]);
-        let effort = Effort { radius, tolerance: start.size * 0.1 * RADIUS, evaluations: EFFORT.0 };
+        let effort = Effort { radius, tolerance: start.size * 0.1 * RADIUS, evaluations: FIRST.0.max(FIRST.1 * n) };
         let kinked = shape.outputs(Level::Lower) > 1;
         let sizes = (start.size, start.coarse.max(STILL));
         Descent {
@@ -234,7 +235,7 @@ impl Descent {
             self.propose(archive);
             return;
         }
-        let effort = Effort { radius: 4.0 * tolerance.max(0.1 * old), tolerance, evaluations: EFFORT.1 };
+        let effort = Effort { radius: 4.0 * tolerance.max(0.1 * old), tolerance, evaluations: self.effort() };
         self.settle(archive, effort, length);
     }
 
@@ -245,15 +246,21 @@ impl Descent {
         self.follow(archive);
     }
 
+    /// Lower evaluations of a follower.
+    fn effort(&self) -> usize {
+        OTHERS.0.max(OTHERS.1 * (self.wanted.dim - self.m))
+    }
+
     /// The leader's next point and the start of its follower, or the end.
     fn propose(&mut self, archive: &Archive) {
         match self.leader.propose(&archive.upper, &archive.lower, &mut self.knowledge) {
-            Some(proposal) => {
+            Some(mut proposal) => {
                 let y = proposal.y.clone();
                 let tolerance = tolerance(proposal.length);
                 let radius = (0.5 * proposal.length).max(4.0 * tolerance);
-                let effort = Effort { radius, tolerance, evaluations: EFFORT.1 };
-                self.follower = Follower::new(proposal.x.clone(), y.clone(), Vec::new(), effort);
+                let effort = Effort { radius, tolerance, evaluations: self.effort() };
+                let follower = Follower::new(proposal.x.clone(), y.clone(), Vec::new(), effort);
+                self.follower = follower.or(proposal.instead.take());
                 self.phase = Phase::Follow(proposal);
                 self.want(Level::Lower, y);
             }
@@ -262,7 +269,7 @@ impl Descent {
             }
             None => {
                 let radius = 0.4 * self.leader.answer().tolerance;
-                self.settle(archive, Effort { radius, tolerance: POLISHED, evaluations: EFFORT.1 }, 0.0);
+                self.settle(archive, Effort { radius, tolerance: POLISHED, evaluations: self.effort() }, 0.0);
             }
         }
     }
@@ -337,6 +344,16 @@ mod tests {
         // Late ones fail for want of digits.
         descent.spent = 100;
         assert!(!descent.is_lost());
+    }
+
+    #[test]
+    fn followers_with_more_variables_may_spend_more() {
+        let effort = |n: usize| {
+            let shape = Shape { upper: [1, 0, 0], lower: [n, 0, 0] };
+            let start = Start { point: vec![0.5; 1 + n], size: 1.0, budget: 400, coarse: 0.0, goal: None };
+            Descent::new(shape, &shape.archive(), start).effort()
+        };
+        assert_eq!([effort(1), effort(4), effort(10)], [30, 30, 70]);
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use super::response::Response;
 use crate::minimise::{self, Landscape, Region, Slice};
 use crate::portfolio::archive::{Learner, Points};
-use crate::portfolio::follower::{GEOMETRY, Knowledge, NEAR, TEACH, teaching_point, trust};
+use crate::portfolio::follower::{
+    GEOMETRY, Knowledge, NEAR, Promise, TEACH, promise as promise_of, teaching_point, trust,
+};
 use crate::portfolio::merit::Merit;
 use serde::{Deserialize, Serialize};
 
@@ -34,8 +36,9 @@ pub(super) struct Answer {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Proposal {
     pub(super) x: Vec<f64>,
-    /// The predicted answer.
+    /// The predicted answer, and what the base's promises to be worth there.
     pub(super) y: Vec<f64>,
+    pub(super) instead: Option<Promise>,
     /// Distance to the base.
     pub(super) length: f64,
     /// Promised decrease of the merit; none for a point that is to teach.
@@ -47,7 +50,7 @@ pub(super) struct Proposal {
 impl Proposal {
     /// The start point.
     pub(super) fn first(x: Vec<f64>, y: Vec<f64>) -> Self {
-        Proposal { x, y, length: 0.0, promise: None, predicted: [f64::NAN; 2] }
+        Proposal { x, y, instead: None, length: 0.0, promise: None, predicted: [f64::NAN; 2] }
     }
 }
 
@@ -156,7 +159,8 @@ impl Leader {
         predicted[1] = self.merit.of_sum(&row, &values);
         let answer = response.answer(&from_base);
         let y = answer.iter().zip(&base[m..]).map(|(a, b)| (a + b).clamp(0.0, 1.0)).collect();
-        Some(Proposal { x, y, length: minimise::norm(&from_base), promise, predicted })
+        let instead = Some(promise_of(&base[m..], &lower_row, &from_base, &lower, &follower.merit));
+        Some(Proposal { x, y, instead, length: minimise::norm(&from_base), promise, predicted })
     }
 
     /// How far it steps at most.

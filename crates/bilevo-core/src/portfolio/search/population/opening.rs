@@ -33,15 +33,17 @@ impl Population {
                 self.judged.iter().min_by(|a, b| apart(&a.x, &candidate.x).total_cmp(&apart(&b.x, &candidate.x)));
             // Every other population leaves the choice of a basin of the follower to its samples.
             let base = nearest.filter(|_| self.number.is_multiple_of(2)).cloned();
-            let (y, radius) = match base {
+            let (y, instead, radius) = match base {
                 Some(base) => {
                     let far = apart(&base.x, &candidate.x);
-                    (predict(&base, &candidate.x, tolerance, &ground.archive.lower, &mut self.knowledge), 0.5 * far)
+                    let lower = &ground.archive.lower;
+                    let (y, instead) = predict(&base, &candidate.x, tolerance, lower, &mut self.knowledge);
+                    (y, Some(instead), 0.5 * far)
                 }
-                None => (candidate.guess, spread),
+                None => (candidate.guess, None, spread),
             };
             let effort = Effort { radius: radius.max(4.0 * tolerance), tolerance, evaluations: 10 + 4 * n };
-            self.followers.push(Follower::new(candidate.x, y.clone(), Vec::new(), effort));
+            self.followers.push(Follower::new(candidate.x, y.clone(), Vec::new(), effort).or(instead));
             self.starts.push(y);
         }
         self.stage = Stage::Follow;
