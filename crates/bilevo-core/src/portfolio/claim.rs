@@ -16,8 +16,11 @@ const LARGE: f64 = 0.01;
 const SAME_VIOLATION: f64 = 1e-5;
 /// ... and their F by this share of F ...
 const AGREEMENT: f64 = 1e-3;
-/// ... or of its scale: at least the first, at most the second.
+/// ... or of its scale: at least the first, at most the second ...
 const AGREEMENT_SCALE: (f64, f64) = (1e-6, 1e-3);
+/// ... but at least this where they lie farther apart than that along some variable: where F is very large in
+/// most of the box, what is little of its scale is much near an optimum.
+const ELSEWHERE: (f64, f64) = (1e-9, 0.01);
 
 /// A leader's constraint that changes by less than this share of the follower's is one of those: where the
 /// follower keeps to it, the leader sees it at zero only.
@@ -161,15 +164,25 @@ impl Scales {
         (AGREEMENT * value.abs()).clamp(AGREEMENT_SCALE.0 * scale, AGREEMENT_SCALE.1 * scale)
     }
 
+    /// Difference of F within which two claims are the same, with regard to where they lie.
+    fn tolerance_between(&self, a: &Claim, b: &Claim) -> f64 {
+        if a.distance(b) <= ELSEWHERE.1 {
+            return self.tolerance(b.value());
+        }
+        let scale = self.leader();
+        (AGREEMENT * b.value().abs()).clamp(ELSEWHERE.0 * scale, AGREEMENT_SCALE.1 * scale)
+    }
+
     /// Whether both stand for the same optimum.
     pub(crate) fn agree(&self, a: &Claim, b: &Claim) -> bool {
         (self.violation(a) - self.violation(b)).abs() <= SAME_VIOLATION
-            && (a.value() - b.value()).abs() <= self.tolerance(b.value())
+            && (a.value() - b.value()).abs() <= self.tolerance_between(a, b)
     }
 
     /// Whether the first claim is better than the second by more than two claims of one optimum differ.
     pub(crate) fn promises(&self, a: &Claim, b: &Claim) -> bool {
-        let better = self.is_feasible(a) && !self.is_feasible(b) || a.value() < b.value() - self.tolerance(b.value());
+        let better =
+            self.is_feasible(a) && !self.is_feasible(b) || a.value() < b.value() - self.tolerance_between(a, b);
         better && self.compare(a, b).is_lt()
     }
 }
@@ -191,5 +204,22 @@ mod tests {
     fn a_constraint_that_the_follower_keeps_is_measured_by_its_own() {
         assert_eq!(with_shared(vec![1e-9, 1e-9, 0.5, 7.0], &[3.0, 4.0, 2.0]), [1e-9, 2.0, 0.5, 7.0]);
         assert_eq!(with_shared(vec![1.0, 1e-9], &[3.0]), [1.0, 1e-9]);
+    }
+
+    /// A claim with these values of x and F.
+    fn claim(x: f64, value: f64) -> Claim {
+        Claim { x: vec![x], y: vec![0.5], upper: vec![value], lower: vec![0.0], settled: true }
+    }
+
+    #[test]
+    fn what_is_little_of_a_large_scale_is_the_same_only_close_by() {
+        let scales =
+            Scales { upper: vec![1e8], lower: vec![1.0], inequalities: (0, 0), equality_tolerance: 0.0, added: false };
+        let (near, far) = (claim(0.505, 0.3), claim(0.6, 12.0));
+        assert!(scales.agree(&claim(0.5, 12.0), &near) && !scales.agree(&far, &near));
+        assert!(scales.promises(&near, &far) && !scales.promises(&near, &claim(0.5, 12.0)));
+        // Rounding, and the same optimum at two places.
+        assert!(scales.agree(&claim(0.1, 0.05), &claim(0.9, 0.0)));
+        assert!(scales.agree(&claim(0.1, 1.0001e6), &claim(0.9, 1e6)));
     }
 }
