@@ -42,11 +42,19 @@ pub fn print(options: &Options, out: &mut impl Write) -> Result<()> {
 }
 
 /// Parts of the default method, and the setting that takes each away.
-const PARTS: [(&str, &str, &str); 4] = [
+const PARTS: [(&str, &str, &str); 12] = [
     ("descents", "portfolio.descent", "0"),
     ("borders", "portfolio.borders", "off"),
     ("tie searches", "portfolio.ties", "0"),
     ("contrastive allocator", "allocator.kind", "all"),
+    ("next-best decisions", "portfolio.seconds", "off"),
+    ("lower corner", "portfolio.corner", "off"),
+    ("arrival", "portfolio.arrival", "off"),
+    ("other answers", "portfolio.others", "off"),
+    ("scan of verdicts", "portfolio.scan", "off"),
+    ("descents into feasibility", "portfolio.feasible", "off"),
+    ("doubt of the elite", "portfolio.doubt", "off"),
+    ("exact end", "portfolio.exact", "off"),
 ];
 
 /// All problems without each part in turn, one line a part.

@@ -53,6 +53,22 @@ settings! {
     ties: usize = 3, |_| whole(0, 1000);
     /// Whether to search along the border between two answers of the follower.
     borders: Switch = Switch::On, |_| words(Switch::ALL);
+    /// Whether to look, after a correction, at the next-best decisions that a search came across.
+    seconds: Switch = Switch::On, |_| words(Switch::ALL);
+    /// Whether to descend from near the lower corner of the leader's box before the run ends.
+    corner: Switch = Switch::On, |_| words(Switch::ALL);
+    /// Whether a restart ends where it comes near the best verified decision.
+    arrival: Switch = Switch::On, |_| words(Switch::ALL);
+    /// Whether populations try other answers than those that their followers find.
+    others: Switch = Switch::On, |_| words(Switch::ALL);
+    /// Whether verdicts try other values of each variable of an answer in turn.
+    scan: Switch = Switch::On, |_| words(Switch::ALL);
+    /// Whether a descent that ends where no answer is feasible goes on into the follower's constraints.
+    feasible: Switch = Switch::On, |_| words(Switch::ALL);
+    /// Whether a best decision with which no other restart agrees is verified again.
+    doubt: Switch = Switch::On, |_| words(Switch::ALL);
+    /// Whether the end of a run is made exact where restarts agree without being at the very same value.
+    exact: Switch = Switch::On, |_| words(Switch::ALL);
     /// A population ends after this many upper evaluations without progress.
     patience: u64 = 150, |_| whole(1, 1_000_000_000_000_000);
 }

@@ -73,7 +73,7 @@ pub(super) enum Next {
 /// The next step of a run.
 pub(super) fn next(history: &History, config: &PortfolioConfig) -> Next {
     let Some(last) = history.last() else { return restart(history, config) };
-    if let Some(next) = feasible(history, last) {
+    if let Some(next) = feasible(history, last).filter(|_| config.feasible.is_on()) {
         return next;
     }
     if let Some(verdict) = verdict(history, last) {
@@ -82,7 +82,7 @@ pub(super) fn next(history: &History, config: &PortfolioConfig) -> Next {
     if let Some(step) = follow_up(history, config) {
         return step;
     }
-    if let Some(at) = doubted(history) {
+    if let Some(at) = doubted(history).filter(|_| config.doubt.is_on()) {
         return Next::Verify(at, Depth::Full);
     }
     if is_agreed(history, config) || is_exhausted(history, config) {
@@ -186,7 +186,7 @@ fn follow_up(history: &History, config: &PortfolioConfig) -> Option<Next> {
         // It stands.
         return last.verified().map(|claim| Next::Finish(claim.clone(), ANEW));
     }
-    after_correction(history, config, &restart).or_else(|| second(history, &restart))
+    after_correction(history, config, &restart).or_else(|| second(history, &restart).filter(|_| config.seconds.is_on()))
 }
 
 /// A population that ended is finished by a descent.

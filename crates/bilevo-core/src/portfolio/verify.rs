@@ -18,6 +18,7 @@ mod surprise;
 
 use super::archive::{Learner, Points, distance};
 use super::claim::{Claim, Scales};
+use super::config::Switch;
 use super::follower::{Effort, Follower, Knowledge};
 use super::merit::Merit;
 use super::search::{End, Ground, Rows, Search, Shape, Wanted};
@@ -108,6 +109,8 @@ pub(super) struct Look {
     pub(super) range: Option<f64>,
     /// Whether the problem says which of equally good answers counts.
     pub(super) decided: bool,
+    /// Whether other values of each variable are tried in turn.
+    pub(super) scan: Switch,
     /// Evaluations that are left for it.
     pub(super) room: usize,
 }
@@ -198,7 +201,8 @@ impl Verify {
         let mut stream = ground.streams.open(Purpose::Recheck, self.look.number, 0);
         let n = self.claim.y.len();
         let times = if self.look.depth == Depth::Wide { WIDE } else { 1 };
-        let (values, sample) = (scan.values(), times * (SAMPLE.0 + SAMPLE.1 * n));
+        let values = if self.look.scan.is_on() { scan.values() } else { 0 };
+        let sample = times * (SAMPLE.0 + SAMPLE.1 * n);
         let (whole, room) = (values * n + sample, self.look.room / PROBED);
         // A part of each where no more is left.
         let part = |count: usize| if whole <= room { count } else { (count * room / whole).max(1) };

@@ -56,14 +56,16 @@ pub(super) fn closing(history: &History, config: &PortfolioConfig) -> Next {
         return Next::End;
     }
     let (Some(at), Some(elite)) = (history.elite_at(), history.elite()) else { return Next::End };
-    if !is_exact(history, at)
+    if config.exact.is_on()
+        && !is_exact(history, at)
         && let Some(next) = make_exact(history, at, elite)
     {
         return next;
     }
     // What an earlier run looked at before its end is not all looked at again.
     let known = history.is_elite_known();
-    if config.descent > 0 && !known && !history.entries.iter().any(|e| e.kind == Kind::NearEnds) {
+    let corner = config.descent > 0 && config.corner.is_on();
+    if corner && !known && !history.entries.iter().any(|e| e.kind == Kind::NearEnds) {
         return Next::Restart(Kind::NearEnds);
     }
     let entry = &history.entries[at];

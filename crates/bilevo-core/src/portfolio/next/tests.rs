@@ -5,7 +5,7 @@ use super::ties::{WEIGHTS, lean_from};
 use super::*;
 use crate::portfolio::archive::Archive;
 use crate::portfolio::claim::Scales;
-use crate::portfolio::config::Effort;
+use crate::portfolio::config::{Effort, Switch};
 use crate::portfolio::verify::Verdict;
 use crate::problem::{Level, LevelSpec, ProblemSpec};
 
@@ -456,4 +456,31 @@ fn what_a_whole_run_left_counts_as_two_restarts_if_one_more_agrees() {
     assert_eq!(next(&history, &config), lean_from(&claim(0.2, 0.5)));
     history.entries.push(ended(3, Kind::LeanHere, End::Converged, 0.2));
     assert_eq!(next(&history, &config), Next::End);
+}
+
+#[test]
+fn parts_that_are_switched_off_are_left_out() {
+    let (on, off) = (PortfolioConfig::default(), Switch::Off);
+    let differ = |entries: Vec<Entry>, without: PortfolioConfig| {
+        let history = History { entries, ..empty() };
+        [next(&history, &on), next(&history, &without)]
+    };
+    let mut first = corrected(1, Kind::Descent, 0.2, 0.8);
+    first.seconds = vec![claim(0.5, 0.5)];
+    let border = Entry { claim: None, ..ended(1, Kind::Border, End::Converged, 0.6) };
+    let entries = vec![first, verified(1, Kind::Finish, 0.75), border];
+    let [with, without] = differ(entries, PortfolioConfig { seconds: off, ..on.clone() });
+    assert!(matches!(with, Next::Second(_)) && matches!(without, Next::Restart(_)), "{without:?}");
+    let [with, without] = differ(agreed(), PortfolioConfig { corner: off, ..on.clone() });
+    assert_eq!([with, without], [Next::Restart(Kind::NearEnds), Next::Verify(0, Depth::Wide)]);
+    let lone =
+        vec![verified(1, Kind::Descent, 0.1), verified(2, Kind::Population, 0.4), verified(3, Kind::Population, 0.4)];
+    let [with, without] = differ(lone, PortfolioConfig { doubt: off, ..on.clone() });
+    assert!(with == Next::Verify(0, Depth::Full) && !matches!(without, Next::Verify(..)), "{without:?}");
+    let mut loose = agreed();
+    loose[0] = Entry { end: End::Spent, ..verified(1, Kind::Descent, 0.2) };
+    loose[1] = verified(2, Kind::Descent, 0.20001);
+    loose[2] = verified(3, Kind::Population, 0.20002);
+    let [with, without] = differ(loose, PortfolioConfig { exact: off, ..on.clone() });
+    assert!(matches!(with, Next::Finish(..)) && without == Next::Restart(Kind::NearEnds), "{with:?} {without:?}");
 }

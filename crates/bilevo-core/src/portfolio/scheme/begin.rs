@@ -4,7 +4,7 @@ use super::{Portfolio, Present};
 use crate::config::Target;
 use crate::engine::RunView;
 use crate::portfolio::claim::Claim;
-use crate::portfolio::config::Effort;
+use crate::portfolio::config::{Effort, PortfolioConfig};
 use crate::portfolio::history::{ARRIVED, Kind};
 use crate::portfolio::next::Next;
 use crate::portfolio::search::changed::{Change, Changed, Rivals};
@@ -118,6 +118,7 @@ impl Portfolio {
             number: self.history.entries.len() as u64 + entry.looks,
             range: self.history.follower_range(),
             decided: self.config.position.kind != PositionKind::Any,
+            scan: self.config.portfolio.scan,
             room: usize::try_from(left).unwrap_or(usize::MAX),
         };
         Present::Verify(Box::new(Verify::new(self.shape, claim.clone(), self.history.answers(&claim.x), look)), at)
@@ -163,7 +164,8 @@ impl Portfolio {
     /// nothing would become more exact.
     fn goal(&self) -> Option<Goal> {
         let aims = self.config.stop.target != Target::Off && !self.spec.best_known.is_empty();
-        if aims || self.config.portfolio.effort == Effort::Budget {
+        let PortfolioConfig { effort, arrival, .. } = &self.config.portfolio;
+        if aims || *effort == Effort::Budget || !arrival.is_on() {
             return None;
         }
         let elite = self.history.elite().filter(|elite| self.history.scales.is_feasible(elite))?;

@@ -22,6 +22,7 @@ use crate::cma::{Cma, CmaParams, Scratch};
 use crate::config::Config;
 use crate::portfolio::archive::{Archive, Learner};
 use crate::portfolio::claim::Claim;
+use crate::portfolio::config::Switch;
 use crate::portfolio::follower::{Follower, Knowledge};
 use crate::portfolio::merit::Merit;
 use crate::portfolio::next::NARROW;
@@ -103,6 +104,7 @@ pub(in crate::portfolio) struct Population {
     narrow: f64,
     goal: Option<Goal>,
     rivals: Vec<Rival>,
+    others: Switch,
     end: Option<End>,
     pub(in crate::portfolio) searches: LowerSearches,
     #[serde(skip)]
@@ -142,6 +144,7 @@ impl Population {
             narrow: NARROW,
             goal,
             rivals,
+            others: config.portfolio.others,
             end: None,
             searches: LowerSearches::default(),
             scratch: Scratch::default(),

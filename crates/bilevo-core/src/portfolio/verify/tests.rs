@@ -51,7 +51,8 @@ fn constrained(
     (verify.verdict().cloned().unwrap(), spent)
 }
 
-const FULL: Look = Look { depth: Depth::Full, number: 0, range: None, decided: false, room: usize::MAX };
+const FULL: Look =
+    Look { depth: Depth::Full, number: 0, range: None, decided: false, scan: Switch::On, room: usize::MAX };
 
 fn square(v: f64) -> f64 {
     v * v

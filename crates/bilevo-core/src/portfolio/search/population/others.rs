@@ -29,6 +29,9 @@ impl Population {
     pub(super) fn try_rivals(&mut self, wanted: &mut Wanted) {
         wanted.clear(Level::Lower);
         self.waiting.clear();
+        if !self.others.is_on() {
+            return;
+        }
         for (i, follower) in self.followers.iter().enumerate().filter(|(_, f)| !f.row.is_empty()) {
             let different = self.rivals.iter().filter(|(_, y)| distance(y, &follower.y) > DIFFERENT);
             let near = |rival: &&Rival| apart(&rival.0, &follower.x);
@@ -55,7 +58,7 @@ impl Population {
     pub(super) fn scout(&mut self, ground: &Ground<'_>, wanted: &mut Wanted) {
         wanted.clear(Level::Lower);
         self.scouts.clear();
-        let Some(incumbent) = &self.incumbent else { return };
+        let Some(incumbent) = self.incumbent.as_ref().filter(|_| self.others.is_on()) else { return };
         let mut stream = ground.streams.open(Purpose::Elite, self.generation, 0);
         let rivals = self.rivals.iter().map(|(_, y)| y).chain(self.judged.iter().map(|c| &c.y));
         let different: Vec<&Vec<f64>> = rivals.filter(|y| distance(y, &incumbent.y) > DIFFERENT).collect();
