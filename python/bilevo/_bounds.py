@@ -32,6 +32,8 @@ def read_bounds(bounds: Bounds, level: str) -> list[tuple[float, float]]:
     [(0.0, 1.0), (-5.0, 5.0)]
     >>> read_bounds((0, 10), "lower")
     [(0.0, 10.0)]
+    >>> read_bounds([(0, None), (None, float("inf"))], "upper")
+    [(0.0, inf), (-inf, inf)]
     """
     try:
         if isinstance(bounds, HasBounds):
@@ -39,6 +41,9 @@ def read_bounds(bounds: Bounds, level: str) -> list[tuple[float, float]]:
             array = np.stack([low, high], axis=-1).astype(np.float64)
         else:
             array = np.asarray(bounds, dtype=np.float64)
+            if array.shape[-1:] == (2,):
+                absent = np.equal(np.asarray(bounds, dtype=object), None).astype(np.bool_)
+                array = np.where(absent, [-np.inf, np.inf], array)
     except (TypeError, ValueError) as error:
         raise ProblemError(f"the {level} bounds are not numbers: {error}\n{HINT}") from None
     if array.shape == (2,):
@@ -72,6 +77,34 @@ def read_space(bounds: list[tuple[float, float]], integer: Integer | None, level
             )
         kept.append((float(np.ceil(low)), float(np.floor(high))) if whole else (low, high))
     return {"bounds": kept, "kinds": ["whole" if whole else "real" for whole in mask]}
+
+
+def as_data(space: dict[str, Any]) -> dict[str, Any]:
+    """The variables of a level for JSON, which has no infinity: an open side is None.
+
+    >>> as_data({"bounds": [(0.0, float("inf"))]})
+    {'bounds': [(0.0, None)]}
+    """
+    bounds = [(None if low == -np.inf else low, None if high == np.inf else high) for low, high in space["bounds"]]
+    return {**space, "bounds": bounds}
+
+
+def from_data(bounds: list[Any]) -> list[tuple[float, float]]:
+    """The pairs of such data.
+
+    >>> from_data([(0.0, None), [None, 1.0]])
+    [(0.0, inf), (-inf, 1.0)]
+    """
+    return [(-np.inf if low is None else low, np.inf if high is None else high) for low, high in bounds]
+
+
+def middle(low: float, high: float) -> float:
+    """A value inside: half way, or near zero where a side is open.
+
+    >>> middle(0, 10), middle(3, float("inf"))
+    (5.0, 3.0)
+    """
+    return (low + high) / 2 if np.isfinite(high - low) else float(min(max(0.0, low), high))
 
 
 def _mask(integer: Integer, count: int, level: str) -> list[bool]:
@@ -122,11 +155,11 @@ def check_pair(low: float, high: float, level: str, index: int) -> None:
             f"{level} variable {index} has the bounds ({low:g}, {high:g}), in the wrong order"
             f"\nhint: write ({high:g}, {low:g})"
         )
-    if not (np.isfinite(low) and np.isfinite(high)):
+    if np.isnan(low) or np.isnan(high) or low == np.inf or high == -np.inf:
         raise ProblemError(
             f"{level} variable {index} has the bounds ({low:g}, {high:g})"
-            "\nhint: both must be finite, the first not above the second"
+            "\nhint: give numbers, or None (or an infinity) for a side without a bound"
         )
 
 
-HINT = "hint: give a pair (low, high) for each variable, as in [(0, 10), (-5, 5)]"
+HINT = "hint: give a pair (low, high) for each variable, as in [(0, 10), (-5, 5)]; None leaves a side open"

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _answer, _native, _values
-from ._bounds import Bounds, Integer, read_bounds, read_space, spread_bounds
+from ._bounds import Bounds, Integer, as_data, from_data, middle, read_bounds, read_space, spread_bounds
 from ._constraints import Constraints, Objective, count_values, read_constraints
 from ._errors import ProblemError
 
@@ -130,12 +130,12 @@ class BilevelProblem:
     @property
     def bounds_upper(self) -> list[tuple[float, float]]:
         """The leader's box."""
-        return [(low, high) for low, high in self._spec["upper"]["space"]["bounds"]]
+        return from_data(self._spec["upper"]["space"]["bounds"])
 
     @property
     def bounds_lower(self) -> list[tuple[float, float]]:
         """The follower's box."""
-        return [(low, high) for low, high in self._spec["lower"]["space"]["bounds"]]
+        return from_data(self._spec["lower"]["space"]["bounds"])
 
     @property
     def names_upper(self) -> tuple[str, ...]:
@@ -170,7 +170,8 @@ class BilevelProblem:
         return f"<{self.name}: {self.n_upper}+{self.n_lower} variables{own}{words}>"
 
     def _spec_json(self) -> str:
-        return json.dumps(self._spec)
+        levels = {key: {**self._spec[key], "space": as_data(self._spec[key]["space"])} for key in ("upper", "lower")}
+        return json.dumps({**self._spec, **levels})
 
     def _source(self) -> tuple[str, str]:
         """The name under which the problem can be found again, and the hash of its definition."""
@@ -372,7 +373,7 @@ def _counted(
     functions: list[Objective], boxes: list[list[tuple[float, float]]], vectorized: bool, level: str, count: Counter
 ) -> list[int]:
     """How many values each constraint function returns, found by calling it in the middle of the box."""
-    x, y = (np.array([(low + high) / 2 for low, high in box]) for box in (*boxes, [])[:2])
+    x, y = (np.array([middle(low, high) for low, high in box]) for box in (*boxes, [])[:2])
     try:
         return count(functions, x, y, vectorized) if functions else []
     except ProblemError:

@@ -25,8 +25,8 @@ def refused(words: str, error: Any = bilevo.ProblemError, **options: Any) -> Bas
     ("options", "words"),
     [
         ({"bounds_upper": [(10, 0)]}, r"in the wrong order\nhint: write \(0, 10\)"),
-        ({"bounds_upper": [(0, np.inf)]}, "both must be finite"),
-        ({"bounds_upper": [(0, float("nan"))]}, "both must be finite"),
+        ({"bounds_upper": [(np.inf, np.inf)]}, "give numbers, or None"),
+        ({"bounds_upper": [(0, float("nan"))]}, "give numbers, or None"),
         ({"bounds_upper": [(1, 1)]}, "every upper variable is fixed"),
         ({"bounds_upper": [0, 1, 2]}, "give a pair"),
         ({"bounds_upper": []}, "give a pair"),

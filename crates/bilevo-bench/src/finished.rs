@@ -1,7 +1,7 @@
 //! Finished runs: how often is a run right that has to notice by itself that it is done, and does it
 //! say so when it is wrong?
 //!
-//! `finished [--seeds 1-9] [--method M] [--set PATH=VALUE]... [--units | --prove SECONDS] [--markdown] [--csv FILE]
+//! `finished [--seeds 1-9] [--method M] [--set PATH=VALUE]... [--units] [--wider W] [--prove SECONDS] [--markdown] [--csv FILE]
 //! SUITE...`
 //!
 //! A suite is `smd`, `tp`, `rotated`, `basblib`, `bolib`, `integer`, `own` (`examples/problems`), `nc` (ten
@@ -18,6 +18,9 @@
 //! With `--units` every suite is run once more for each of several changes of units: x times 1e6, y times
 //! 1e-3, f times 1e-9 or 1e6, F times 1e-6 or 1e6, constraints times 1e4, and all together. Answers are
 //! judged in the plain units.
+//!
+//! With `--wider 100` every suite is run once more with boxes that reach to ±100 at least, with `--wider inf` with
+//! open ones. Where the box itself holds the optimum, that changes it: such problems count as wrong.
 //!
 //! With `--prove` every answer is proven for so many seconds, as `solve --prove` does, and better decisions are
 //! taken. A proven value is right whatever was known before; the time does not include the proof's.
@@ -55,7 +58,7 @@ pub fn print(options: &Options, out: &mut impl Write) -> Result<()> {
     let mut rows = Vec::new();
     table::head(out)?;
     for suite in &options.suites {
-        for (label, scales) in units::changes(options.units) {
+        for (label, scales) in units::changes(options.units, options.wider) {
             let runs = measure(options, suite, &scales)?;
             if let Some(kept) = &mut kept {
                 kept.keep(suite, label, &runs)?;

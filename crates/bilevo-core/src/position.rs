@@ -105,6 +105,11 @@ impl Leaning {
         Leaning { weight: weight(config), scale: None, waiting: None, spent: 0 }
     }
 
+    /// Forgets the spreads, which are those of a box.
+    pub(crate) fn begin_anew(&mut self, config: &Config) {
+        *self = Leaning { spent: self.spent, ..Leaning::new(config) };
+    }
+
     /// Whether lower answers are weighed.
     pub(crate) fn is_on(&self) -> bool {
         self.weight != 0.0

@@ -2,8 +2,8 @@
 //!
 //! A [`Space`] is the only place that knows a bound. It maps to unit coordinates and back, holds points
 //! in the box, rounds whole numbers, draws, and walks over whole-number points (neighbours, exchanges,
-//! enumeration). Equal bounds make a variable *fixed*. Infinite bounds can be written down; a run refuses
-//! them for now ([`Space::check`]).
+//! enumeration). Equal bounds make a variable *fixed*. Infinite bounds make it *open*: a run then
+//! searches a box within them, which grows (`crate::engine`).
 //!
 //! *Unit coordinates*: u = (v - low) / (high - low), 0 for a fixed variable. A whole-number variable has
 //! the same coordinates, so that a model may see its relaxed values; [`Space::from_unit`] goes back to a
@@ -12,6 +12,7 @@
 //!
 //! Randomness: [`Space::draw`] takes one uniform number for each variable, in order.
 
+mod ends;
 mod walk;
 
 pub use walk::Enumeration;
@@ -34,6 +35,7 @@ pub enum Kind {
 /// The variables of a level.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Space {
+    #[serde(with = "ends")]
     bounds: Vec<(f64, f64)>,
     /// Kind of each variable; empty where all are real.
     #[serde(default)]
@@ -50,6 +52,10 @@ pub const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
 /// and smallest width at all, far above where numbers lose digits.
 const NARROWEST: f64 = 1024.0 * f64::EPSILON;
 const SMALLEST: f64 = 1e-305;
+
+/// How far the first box of an open variable reaches from where it begins, times the size of that value if it is
+/// above one.
+const REACH: f64 = 10.0;
 
 /// One variable of a [`Space`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,12 +77,37 @@ impl Variable {
 
     /// The value half way; rounded for a whole number.
     pub fn middle(&self) -> f64 {
-        self.round(self.low + (self.high - self.low) / 2.0)
+        self.round(if self.is_open() { self.inside() } else { self.low + (self.high - self.low) / 2.0 })
     }
 
     /// Whether it can take one value only.
     pub fn is_fixed(&self) -> bool {
         self.low == self.high
+    }
+
+    /// Whether it lacks a bound.
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        self.low.is_infinite() || self.high.is_infinite()
+    }
+
+    /// The box in which a run begins to search it, around a place, zero or its one bound where a side is open.
+    pub fn closed(&self, at: Option<f64>) -> Variable {
+        if !self.is_open() {
+            return *self;
+        }
+        let centre = at.unwrap_or_else(|| self.inside());
+        let reach = REACH * centre.abs().max(1.0);
+        Variable { low: self.low.max(centre - reach), high: self.high.min(centre + reach), ..*self }.whole_ends()
+    }
+
+    /// The same with whole ends for a whole number.
+    pub(crate) fn whole_ends(self) -> Variable {
+        match self.kind {
+            Kind::Real => self,
+            // + 0.0 turns -0.0 into 0.0
+            Kind::Whole => Variable { low: self.low.ceil() + 0.0, high: self.high.floor() + 0.0, ..self },
+        }
     }
 
     /// Whether it takes whole numbers only.
@@ -102,7 +133,13 @@ impl Variable {
     /// The nearest value within the bounds, whole or not; their middle for what is not a number.
     #[inline]
     pub fn clamp(&self, value: f64) -> f64 {
-        if value.is_nan() { 0.5 * self.low + 0.5 * self.high } else { value.max(self.low).min(self.high) }
+        if value.is_nan() { self.inside() } else { value.max(self.low).min(self.high) }
+    }
+
+    /// A value within the bounds that is no end of them where there is room: the middle, or a value near zero
+    /// where a side is open.
+    fn inside(&self) -> f64 {
+        if self.is_open() { 0.0_f64.max(self.low).min(self.high) } else { 0.5 * self.low + 0.5 * self.high }
     }
 
     /// A value outside the bounds goes to the midpoint of `inside` and the violated bound; a whole number to
@@ -168,7 +205,7 @@ fn interval(low: &f64, high: &f64) -> String {
 pub enum SpaceError {
     /// An empty box, or one too wide for f64.
     #[error(
-        "variable {name} has the box {}\nhint: both bounds must be finite, and the first not above the second",
+        "variable {name} has the box {}\nhint: the first bound must not be above the second; `inf` leaves a side open",
         interval(.low, .high)
     )]
     Box {
@@ -185,18 +222,6 @@ pub enum SpaceError {
         interval(.low, .high)
     )]
     TooNarrow {
-        /// Name of the variable, or its number from 0.
-        name: String,
-        /// Lower bound.
-        low: f64,
-        /// Upper bound.
-        high: f64,
-    },
-    /// A side without a bound.
-    #[error(
-        "variable {name} has no bound on one side: [{low}, {high}]\nhint: give it a bound that no sensible answer exceeds"
-    )]
-    Open {
         /// Name of the variable, or its number from 0.
         name: String,
         /// Lower bound.
@@ -410,9 +435,25 @@ impl Space {
         self.iter().any(|v| v.is_fixed())
     }
 
+    /// Whether any variable lacks a bound.
+    pub fn is_open(&self) -> bool {
+        self.iter().any(|v| v.is_open())
+    }
+
+    /// The box in which a run begins to search, around a place if one is given ([`Variable::closed`]).
+    pub fn closed(&self, at: Option<&[f64]>) -> Space {
+        self.reboxed(|i, v| v.closed(at.and_then(|at| at.get(i).copied())))
+    }
+
+    /// The same variables in another box.
+    pub(crate) fn reboxed(&self, mut to: impl FnMut(usize, Variable) -> Variable) -> Space {
+        let bounds = self.iter().enumerate().map(|(i, v)| to(i, v)).map(|v| (v.low, v.high)).collect();
+        Space { bounds, ..self.clone() }
+    }
+
     /// Whether every variable is a whole number or fixed, so that there are finitely many points.
     pub fn is_finite(&self) -> bool {
-        self.iter().all(|v| v.is_whole() || v.is_fixed())
+        self.iter().all(|v| v.is_whole() && !v.is_open() || v.is_fixed())
     }
 
     /// Whether the variables can take these values.
@@ -495,23 +536,23 @@ impl Space {
     fn check_variable(&self, index: usize, variable: Variable) -> Result<(), SpaceError> {
         let Variable { low, high, kind } = variable;
         let name = || self.name(index).map_or_else(|| index.to_string(), |name| format!("`{name}`"));
-        if low < high && (low.is_infinite() || high.is_infinite()) {
-            return Err(SpaceError::Open { name: name(), low, high });
-        }
         if kind == Kind::Whole && low > high && low.is_finite() && high.is_finite() && low - high <= 1.0 {
             return Err(SpaceError::NoWholeNumber { name: name() });
         }
-        if !(low <= high && (high - low).is_finite()) {
+        let open = low == f64::NEG_INFINITY || high == f64::INFINITY;
+        let fits = low <= high && low < f64::INFINITY && high > f64::NEG_INFINITY;
+        if !(fits && (open || (high - low).is_finite())) {
             return Err(SpaceError::Box { name: name(), low, high });
         }
-        let largest = low.abs().max(high.abs());
-        if kind == Kind::Real && Space::too_narrow(low, high) {
+        let largest =
+            [low, high].into_iter().filter(|end| end.is_finite()).fold(0.0_f64, |most, end| most.max(end.abs()));
+        if kind == Kind::Real && !open && Space::too_narrow(low, high) {
             return Err(SpaceError::TooNarrow { name: name(), low, high });
         }
         if kind == Kind::Whole && largest > LARGEST_WHOLE {
             return Err(SpaceError::TooLarge { name: name(), low, high });
         }
-        if kind == Kind::Whole && (low.fract() != 0.0 || high.fract() != 0.0) {
+        if kind == Kind::Whole && [low, high].iter().any(|end| end.is_finite() && end.fract() != 0.0) {
             return Err(SpaceError::Box { name: name(), low, high });
         }
         Ok(())

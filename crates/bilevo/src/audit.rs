@@ -16,7 +16,7 @@ mod ties;
 mod whole;
 mod words;
 
-use crate::evaluate::Evaluator;
+use crate::evaluate::{Evaluator, Within};
 use crate::prove::{FollowerFinding, FollowerVerdict};
 use bilevo_core::config::{Config, PositionKind};
 use bilevo_core::problem::{Direction, LowerConstraints, ProblemSpec};
@@ -234,8 +234,16 @@ impl Audit {
     }
 }
 
-/// Audits a solution; whatever happens on the way is part of the finding.
+/// Audits a solution; whatever happens on the way is part of the finding. Where the follower's box is open, one
+/// around its answer is searched.
 pub fn audit(evaluator: &mut dyn Evaluator, solution: &Solution, options: &AuditOptions) -> Audit {
+    let spec = evaluator.spec();
+    let is_open = spec.upper.space.is_open() || spec.lower.space.is_open();
+    let closed = is_open.then(|| spec.closed_around(&solution.x, &solution.y));
+    audit_within(&mut Within::new(evaluator, closed), solution, options)
+}
+
+fn audit_within(evaluator: &mut dyn Evaluator, solution: &Solution, options: &AuditOptions) -> Audit {
     let spec = evaluator.spec().clone();
     let budget = options.max_lower_evals.unwrap_or(BUDGET * spec.budget().lower_evals);
     let asked = options.tolerance.or(spec.position_tolerance);

@@ -74,6 +74,11 @@ pub enum Doubt {
         /// By how much, relative to the largest value.
         difference: f64,
     },
+    /// The best values of variables lie at an edge of the box that was searched which is no bound of theirs.
+    AtEdge {
+        /// The variables.
+        names: Vec<String>,
+    },
     /// The search had not come to its end.
     Unfinished {
         /// What ended the run.
@@ -126,6 +131,10 @@ pub fn doubts(result: &RunResult, engine: &Engine) -> Vec<Doubt> {
     let audit = result.audit.as_ref();
     if let Some(audit) = audit.filter(|audit| !audit.passed()) {
         doubts.push(Doubt::Audit { words: audit.words.clone() });
+    }
+    let edges = engine.summary().edges;
+    if !edges.is_empty() {
+        doubts.push(Doubt::AtEdge { names: edges });
     }
     doubts.extend(engine.summary().answers_differ.map(|difference| Doubt::AnswersDiffer { difference }));
     let proof = result.proof.as_ref();
@@ -230,6 +239,13 @@ impl fmt::Display for Doubt {
                 f,
                 "the follower's own solver was asked twice about one decision, and its answers differ by \
                  {difference:.1e} of their size\nhint: give it a fixed seed, a fixed start and a tighter tolerance"
+            ),
+            Doubt::AtEdge { names } => write!(
+                f,
+                "the best answer lies at the edge of the box that was searched ({}), where no bound is: the optimum \
+                 may lie further out, or nowhere\n\
+                 hint: give these variables bounds, or the run a larger budget",
+                names.join(", ")
             ),
             Doubt::Unfinished { stop, restarts } => unfinished(f, *stop, *restarts),
             Doubt::TargetMissed { found, known } => {

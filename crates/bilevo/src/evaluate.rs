@@ -30,6 +30,32 @@ pub trait Evaluator {
     }
 }
 
+/// The same evaluations of a problem that is seen in another box.
+pub(crate) struct Within<'a> {
+    evaluator: &'a mut dyn Evaluator,
+    spec: Option<ProblemSpec>,
+}
+
+impl<'a> Within<'a> {
+    pub(crate) fn new(evaluator: &'a mut dyn Evaluator, spec: Option<ProblemSpec>) -> Self {
+        Within { evaluator, spec }
+    }
+}
+
+impl Evaluator for Within<'_> {
+    fn spec(&self) -> &ProblemSpec {
+        self.spec.as_ref().unwrap_or_else(|| self.evaluator.spec())
+    }
+
+    fn evaluate(&mut self, batch: &Batch, replies: &mut Replies) -> Result<(), EvaluatorError> {
+        self.evaluator.evaluate(batch, replies)
+    }
+
+    fn limit(&mut self, limits: TimeLimits) {
+        self.evaluator.limit(limits);
+    }
+}
+
 /// How long evaluations may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeLimits {

@@ -69,6 +69,21 @@ impl Names {
     }
 }
 
+/// The box that a run searched: lowest and highest value of each variable.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Searched {
+    /// The leader's.
+    pub x: Vec<(f64, f64)>,
+    /// The follower's.
+    pub y: Vec<(f64, f64)>,
+}
+
+impl Searched {
+    fn of(spec: &ProblemSpec) -> Self {
+        Searched { x: spec.upper.space.bounds().to_vec(), y: spec.lower.space.bounds().to_vec() }
+    }
+}
+
 /// The result of a run, finished or stopped.
 ///
 /// Numbers that are not finite are written as `null`.
@@ -98,6 +113,9 @@ pub struct RunResult {
     /// How the follower's answer was verified, with `words` for people in JSON; null if there is none.
     #[serde(default, serialize_with = "with_words")]
     pub verification: Option<Verification>,
+    /// The box that was searched, where that is not the problem's own; left out otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub searched: Option<Searched>,
     /// The searches of the run and what became of them; left out if the method does not keep them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<Step>,
@@ -218,6 +236,7 @@ impl RunResult {
             solved: summary.solved,
             target_met: summary.target_met,
             verification: summary.verification,
+            searched: engine.searched().as_ref().map(Searched::of),
             history: summary.history,
             model_accuracy: summary.model.accuracy,
             model_accuracy_across: summary.model.accuracy_across,

@@ -9,7 +9,7 @@ mod session;
 
 use crate::audit::{self, AuditOptions, Position};
 use crate::checkpoint::{Checkpoint, CheckpointError, Header, Saved, Slot, State};
-use crate::evaluate::{Evaluator, EvaluatorError, TimeLimits};
+use crate::evaluate::{Evaluator, EvaluatorError, TimeLimits, Within};
 use crate::id::RunId;
 use crate::known;
 use crate::observe::Observer;
@@ -368,7 +368,8 @@ impl Run {
             let max_evals = wanted.max_evals.into_iter().chain(left).min();
             let seen = self.engine.follower_seen(&solution.x);
             let wanted = AuditOptions { seed, stop, position, deadline, max_evals, seen, ..wanted.clone() };
-            let finding = audit::audit(evaluator, solution, &wanted);
+            let mut within = Within::new(evaluator, self.engine.searched());
+            let finding = audit::audit(&mut within, solution, &wanted);
             result.audited(finding, position, &self.engine);
         }
         Ok(result)

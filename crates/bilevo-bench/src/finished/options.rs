@@ -12,6 +12,8 @@ pub struct Options {
     pub(super) seeds: Vec<u64>,
     pub(super) settings: Vec<(String, String)>,
     pub(super) units: bool,
+    /// Boxes that reach this far to both sides.
+    pub(super) wider: Option<f64>,
     /// Proves every answer, for so long at most, and takes better ones.
     pub(super) prove: Option<Duration>,
     pub(super) markdown: bool,
@@ -31,6 +33,7 @@ impl Options {
             seeds: (1..=9).collect(),
             settings: Vec::new(),
             units: false,
+            wider: None,
             prove: None,
             markdown: false,
             csv: None,
@@ -42,6 +45,7 @@ impl Options {
                 "--method" => options.method = value()?,
                 "--seeds" => options.seeds = seeds(&value()?)?,
                 "--units" => options.units = true,
+                "--wider" => options.wider = Some(value()?.parse()?),
                 "--prove" => options.prove = Some(Duration::try_from_secs_f64(value()?.parse()?)?),
                 "--markdown" => options.markdown = true,
                 "--csv" => options.csv = Some(value()?.into()),
@@ -50,8 +54,8 @@ impl Options {
                 name => options.suites.push(name.into()),
             }
         }
-        if options.units && options.prove.is_some() {
-            bail!("--prove needs the plain formulas: leave out --units");
+        if (options.units || options.wider.is_some()) && options.prove.is_some() {
+            bail!("--prove needs the plain formulas: leave out --units and --wider");
         }
         if options.suites.is_empty() {
             bail!("name a suite: smd, tp, rotated, basblib, bolib, integer, own, nc, or a problem");

@@ -17,15 +17,17 @@ pub struct Scales {
     pub lower: f64,
     /// Constraints of both levels.
     pub constraints: f64,
+    /// Real variables reach at least this far to both sides before that; infinite for open boxes.
+    pub wide: f64,
 }
 
 impl Scales {
     /// Nothing changed.
-    pub const PLAIN: Scales = Scales { x: 1.0, y: 1.0, upper: 1.0, lower: 1.0, constraints: 1.0 };
+    pub const PLAIN: Scales = Scales { x: 1.0, y: 1.0, upper: 1.0, lower: 1.0, constraints: 1.0, wide: 0.0 };
 }
 
 /// The plain units, and the others if they are wanted.
-pub(super) fn changes(others: bool) -> Vec<(&'static str, Scales)> {
+pub(super) fn changes(others: bool, wider: Option<f64>) -> Vec<(&'static str, Scales)> {
     let plain = Scales::PLAIN;
     let mut changes = vec![("", plain)];
     if others {
@@ -37,9 +39,10 @@ pub(super) fn changes(others: bool) -> Vec<(&'static str, Scales)> {
             ("F·1e-6", Scales { upper: 1e-6, ..plain }),
             ("F·1e6", Scales { upper: 1e6, ..plain }),
             ("g·1e4", Scales { constraints: 1e4, ..plain }),
-            ("all", Scales { x: 1e6, y: 1e-3, upper: 1e6, lower: 1e-9, constraints: 1e4 }),
+            ("all", Scales { x: 1e6, y: 1e-3, upper: 1e6, lower: 1e-9, constraints: 1e4, ..plain }),
         ]);
     }
+    changes.extend(wider.map(|wide| ("wider", Scales { wide, ..plain })));
     changes
 }
 
@@ -55,7 +58,10 @@ impl Units {
     pub fn new(plain: BoxedProblem, scales: Scales) -> Units {
         let mut spec = plain.spec().clone();
         // What is counted has no unit: whole numbers stay as they are.
-        let wide = |v: Variable, by: f64| Variable { low: v.low * by, high: v.high * by, ..v };
+        let wide = |v: Variable, by: f64| {
+            let reach = if scales.wide > 0.0 && !v.is_fixed() { scales.wide } else { f64::NEG_INFINITY };
+            Variable { low: v.low.min(-reach) * by, high: v.high.max(reach) * by, ..v }
+        };
         let stretch = |level: &mut LevelSpec, by: f64| {
             level.space = level.space.iter().map(|v| if v.is_whole() { v } else { wide(v, by) }).collect();
         };
@@ -71,15 +77,18 @@ impl Units {
     /// The point of the plain problem.
     pub fn plain(&self, x: &[f64], y: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let spec = self.plain.spec();
-        (shrunk(x, self.scales.x, &spec.upper), shrunk(y, self.scales.y, &spec.lower))
+        let held = self.scales.wide == 0.0;
+        (shrunk(x, self.scales.x, &spec.upper, held), shrunk(y, self.scales.y, &spec.lower, held))
     }
 }
 
-/// Divided again; kept in the box, from which rounding may lead out.
-fn shrunk(point: &[f64], by: f64, level: &LevelSpec) -> Vec<f64> {
+/// Divided again; `held` in the plain box, from which rounding may lead out.
+fn shrunk(point: &[f64], by: f64, level: &LevelSpec, held: bool) -> Vec<f64> {
     let unit = |whole: bool| if whole { 1.0 } else { by };
     let mut plain: Vec<f64> = level.space.iter().zip(point).map(|(v, p)| p / unit(v.is_whole())).collect();
-    level.space.clamp(&mut plain);
+    if held {
+        level.space.clamp(&mut plain);
+    }
     plain
 }
 
@@ -101,9 +110,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn wider_boxes_reach_as_far_to_both_sides() {
+        let wider = |wide| Units::new(bilevo_problems::problem("tp1", None).unwrap(), Scales { wide, ..Scales::PLAIN });
+        assert!(wider(100.0).spec().upper.space.bounds().iter().all(|b| *b == (-100.0, 100.0)));
+        assert!(wider(f64::INFINITY).spec().lower.space.iter().all(|v| v.is_open()));
+        assert_eq!(wider(100.0).plain(&[70.0, -70.0], &[1.0, 2.0]).0, [70.0, -70.0]);
+    }
+
+    #[test]
     fn values_and_constraints_are_those_of_the_plain_point() {
         let plain = || bilevo_problems::problem("tp3", None).unwrap();
-        let scales = Scales { x: 1e6, y: 1e-3, upper: 10.0, lower: 1e-9, constraints: 1e4 };
+        let scales = Scales { x: 1e6, y: 1e-3, upper: 10.0, lower: 1e-9, constraints: 1e4, ..Scales::PLAIN };
         let units = Units::new(plain(), scales);
         let (x, y) = ([1.5, 2.5], [1.0, 0.5]);
         let (wide, narrow) = (x.map(|v| v * 1e6), y.map(|v| v * 1e-3));

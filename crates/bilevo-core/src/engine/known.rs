@@ -110,11 +110,22 @@ impl Engine {
         table
             .iter()
             .for_each(|row| answers(&given, row).into_iter().for_each(|(key, known)| outside.learn(key, known)));
-        let known: Vec<Known> = table.iter().map(|row| seen(&given, row)).collect();
+        let mut known: Vec<Known> = table.iter().map(|row| seen(&given, row)).collect();
+        // Where sides are open, the first box lies around the best of them.
+        let m = self.spec.upper.dim();
+        let holds = |spec: &ProblemSpec, row: &Known| {
+            let (x, y) = row.point.split_at(m);
+            spec.upper.space.contains(x) && (spec.lower.dim() == 0 || spec.lower.space.contains(y))
+        };
+        if let Some(best) = best_pair(&self.spec, &known).filter(|best| !holds(&self.spec, &known[*best])) {
+            self.begin_around(&known[best].point);
+        }
+        known.retain(|row| holds(&self.spec, row));
         // Where ties are broken on the way, the follower's values are others than its own.
         let plain = !self.leaning.is_on();
-        let Engine { spec, config, sizes, streams, scheme, .. } = self;
-        let setup = SchemeSetup { spec, config, sizes, streams: *streams };
+        let config = self.boxes.config(&self.config);
+        let Engine { spec, sizes, streams, scheme, .. } = self;
+        let setup = SchemeSetup { spec, config: &config, sizes, streams: *streams };
         recalled.start_only = !(plain && scheme.recall(setup, &known));
         if let Some(best) = best_pair(spec, &known).filter(|_| recalled.start_only) {
             scheme.begin_at(setup, &[known[best].point.clone()], true);

@@ -31,6 +31,9 @@ pub(super) type Answered = (Outcome, Vec<f64>, Option<OracleAnswer>);
 /// same one.
 const PLACES: f64 = (1_u64 << 46) as f64;
 
+/// Neighbours of a number that are one place, where it has no range.
+const DIGITS: u64 = 1 << 10;
+
 /// The problem as it was given, and what goes out for the open batch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Outside {
@@ -191,11 +194,15 @@ fn key(level: Level, x: &[f64], y: &[f64]) -> Vec<u64> {
 
 /// Where a point lies, to within rounding, and the level. An answer of the follower's own solver is as it is.
 pub(super) fn place(spec: &ProblemSpec, level: Level, x: &[f64], y: &[f64]) -> Vec<u64> {
-    let part = |unit: f64| libm::round(unit * PLACES) as i64 as u64;
+    // Where a variable has no range, its digits but the last few.
+    let part = |(v, value): (Variable, &f64)| match v.is_open() {
+        true => (value + 0.0).to_bits().wrapping_add(DIGITS / 2) / DIGITS,
+        false => libm::round(v.unit(*value) * PLACES) as i64 as u64,
+    };
     let mut place = vec![u64::from(level == Level::Upper)];
-    place.extend(spec.upper.space.to_unit(x).into_iter().map(part));
+    place.extend(spec.upper.space.iter().zip(x).map(part));
     match spec.lower.dim() == y.len() {
-        true => place.extend(spec.lower.space.to_unit(y).into_iter().map(part)),
+        true => place.extend(spec.lower.space.iter().zip(y).map(part)),
         false => place.extend(y.iter().map(|v| v.to_bits())),
     }
     place

@@ -159,6 +159,11 @@ pub trait Scheme {
         None
     }
 
+    /// What F and f change by over the box, if the scheme knows.
+    fn spreads(&self) -> Option<[f64; 2]> {
+        None
+    }
+
     /// Whether it restarts by itself when it makes no progress, and decides when that is enough.
     fn restarts(&self) -> bool {
         false

@@ -66,14 +66,28 @@ impl Engine {
         if starts.is_empty() {
             return Ok(0);
         }
+        self.reach(&starts[0]);
+        let given = self.outside.as_ref().map_or(&self.spec, |outside| &outside.spec);
         let point = |start: &Start| {
             let y = start.y.as_ref().map_or_else(|| self.spec.lower.space.middle(), |y| free(&given.lower.space, y));
             [free(&given.upper.space, &start.x), y].concat()
         };
         let points: Vec<Vec<f64>> = starts.iter().map(point).collect();
-        let Engine { spec, config, sizes, streams, scheme, .. } = self;
+        let config = self.boxes.config(&self.config);
+        let Engine { spec, sizes, streams, scheme, .. } = self;
         let answered = starts.iter().all(|start| start.y.is_some());
-        Ok(scheme.begin_at(SchemeSetup { spec, config, sizes, streams: *streams }, &points, answered))
+        Ok(scheme.begin_at(SchemeSetup { spec, config: &config, sizes, streams: *streams }, &points, answered))
+    }
+
+    /// Where sides are open, the first box lies around the start if it does not hold it.
+    fn reach(&mut self, start: &Start) {
+        let given = self.outside.as_ref().map_or(&self.spec, |outside| &outside.spec);
+        let x = free(&given.upper.space, &start.x);
+        let y = start.y.as_ref().map(|y| free(&given.lower.space, y));
+        let holds = self.spec.upper.space.contains(&x) && y.as_ref().is_none_or(|y| self.spec.lower.space.contains(y));
+        if !holds {
+            self.begin_around(&[x, y.unwrap_or_default()].concat());
+        }
     }
 }
 

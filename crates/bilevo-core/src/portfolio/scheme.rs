@@ -416,6 +416,10 @@ impl Scheme for Portfolio {
         self.history.elite().filter(feasible).map(|claim| claim.as_solved(&self.spec))
     }
 
+    fn spreads(&self) -> Option<[f64; 2]> {
+        Some([self.history.scales.leader(), self.history.scales.follower()])
+    }
+
     fn restarts(&self) -> bool {
         true
     }

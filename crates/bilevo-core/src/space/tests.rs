@@ -135,10 +135,11 @@ fn what_cannot_be_searched_is_refused_by_name() {
     let refused = |space: Space| space.check().unwrap_err().to_string();
     let one = |low, high| Space::new().real("price", low, high);
     assert!(refused(one(1.0, 0.0)).contains("variable `price` has the box [1, 0]"));
-    assert!(refused(one(f64::NAN, 0.0)).contains("both bounds must be finite"));
+    assert!(refused(one(f64::NAN, 0.0)).contains("the first bound must not be above the second"));
     assert!(refused(one(-1e308, 1e308)).contains("the box"));
-    assert!(refused(one(0.0, f64::INFINITY)).contains("no bound on one side"));
-    assert!(refused(one(f64::NEG_INFINITY, f64::INFINITY)).contains("no bound on one side"));
+    assert!(refused(one(f64::INFINITY, f64::INFINITY)).contains("the box"));
+    assert!(refused(one(f64::NEG_INFINITY, f64::NEG_INFINITY)).contains("the box"));
+    assert!(one(f64::NEG_INFINITY, f64::INFINITY).whole("n", 0.0, f64::INFINITY).check().is_ok(), "open sides");
     assert!(
         refused(Space::new().whole("n", 0.2, 0.8)).contains("no whole number lies within the bounds of variable `n`")
     );
@@ -155,6 +156,20 @@ fn what_cannot_be_searched_is_refused_by_name() {
     assert_eq!(plain().with_whole([2]), Err(SpaceError::NoSuchVariable { index: 2, dim: 2 }));
     assert_eq!(plain().with_names(vec!["a".into()]), Err(SpaceError::Count { what: "names", got: 1, dim: 2 }));
     assert!(plain().with_names(vec!["a".into(), "a".into()]).is_err());
+}
+
+#[test]
+fn open_sides_have_a_first_box_and_are_null_in_writing() {
+    let inf = f64::INFINITY;
+    let space = Space::new().real("price", 0.0, inf).whole("n", -inf, inf).real("z", -3.0, 5.0).real("low", -inf, -2.0);
+    assert!(space.is_open() && !space.is_finite());
+    let first = space.closed(None);
+    assert_eq!(first.bounds(), [(0.0, 10.0), (-10.0, 10.0), (-3.0, 5.0), (-22.0, -2.0)]);
+    assert_eq!(space.closed(Some(&[7.0, 3.5, 0.0, -40.0])).bounds()[..2], [(0.0, 77.0), (-31.0, 38.0)]);
+    assert_eq!(space.middle(), [0.0, 0.0, 1.0, -2.0]);
+    let text = serde_json::to_string(&space).unwrap();
+    assert!(text.contains("[[0.0,null],[null,null],[-3.0,5.0],[null,-2.0]]"), "{text}");
+    assert_eq!(serde_json::from_str::<Space>(&text).unwrap(), space);
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub(super) fn place(report: &RunReport<'_>, level: Level, index: usize) -> Place
         return Place::Inside;
     }
     let (variable, value) = (space.variable(index), report.point(level)[index]);
-    let near = AT_BOUND * variable.width();
+    let near = AT_BOUND * variable.closed(None).width();
     match () {
         () if variable.is_fixed() => Place::Fixed,
         () if value - variable.low <= near => Place::AtLow,

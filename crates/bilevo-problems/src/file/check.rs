@@ -35,7 +35,8 @@ pub fn check(file: &ProblemFile, evaluate: Evaluate) -> Vec<Diagnostic> {
         }
         ProblemFile::Program { .. } => Effort::LITTLE,
     };
-    let mut probe = Probe::new(file.spec(), evaluate, effort);
+    let spec = file.spec().closed();
+    let mut probe = Probe::new(&spec, evaluate, effort);
     samples::check(&mut probe, &mut remarks);
     // What only the follower's own solver knows cannot be looked at further.
     if file.spec().is_oracle_alone() {

@@ -2,7 +2,7 @@
 
 use super::data::new_name;
 use super::diagnostic::Severity;
-use super::reader::{Field, Reader};
+use super::reader::{Field, Reader, plain_number};
 use crate::expression::scope::{Scope, Shape, Symbol};
 use bilevo_core::printable::number;
 use bilevo_core::problem::{Level, MAX_DIM};
@@ -168,10 +168,16 @@ fn interval(
         reader.error(field, "a box has two bounds", "write `[low, high]`");
         return None;
     };
-    let (low, high) = (reader.known(low, scope, indices)?, reader.known(high, scope, indices)?);
-    let wide = !(high - low).is_finite();
-    let too_many = kind == Kind::Whole && low.abs().max(high.abs()) > LARGEST_WHOLE;
-    let too_narrow = kind == Kind::Real && Space::too_narrow(low, high);
+    let end = |reader: &mut Reader, field: &Field, open: f64| match plain_number(field.value) {
+        Some(value) if value == open => Some(value),
+        _ => reader.known(field, scope, indices),
+    };
+    let (low, high) = (end(reader, low, f64::NEG_INFINITY)?, end(reader, high, f64::INFINITY)?);
+    let open = low.is_infinite() || high.is_infinite();
+    let wide = !open && !(high - low).is_finite();
+    let large = |end: f64| end.is_finite() && end.abs() > LARGEST_WHOLE;
+    let too_many = kind == Kind::Whole && (large(low) || large(high));
+    let too_narrow = kind == Kind::Real && !open && Space::too_narrow(low, high);
     let (first, last) = (number(low), number(high));
     let (message, hint) = if low > high {
         (format!("the box [{first}, {last}] is empty"), format!("did you mean `[{last}, {first}]`?"))

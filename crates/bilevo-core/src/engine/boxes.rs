@@ -1,0 +1,267 @@
+//! The box in which a run searches, where that is not the problem's own.
+//!
+//! *Open sides.* A variable without a bound is searched from the inside out: the first box lies around the
+//! start, zero or the finite side, and grows as long as the best decision or answer lies at an edge that is no
+//! bound.
+//!
+//! *Boxes far too wide.* A method works to a share of the box. Where both objectives change by a multiple of
+//! their values within a small part of it, that is not enough: points at several distances from the best one
+//! say how far it is along each variable until the values change by as much as they are, and the run goes on
+//! in a box of ten times that size. First by a look close by; a whole search follows if the smaller box
+//! shows what the wide one could not. It does not if both values are simply zero: then every box looks too wide.
+//!
+//! Boxes change only when a search has ended by itself.
+
+use super::SchemeKind;
+use super::probe::Probe;
+use crate::candidate::Solved;
+use crate::config::Config;
+use crate::portfolio::config::Effort;
+use crate::problem::ProblemSpec;
+use crate::record::{Step, StopReason, Verification};
+use crate::space::{Space, Variable};
+use serde::{Deserialize, Serialize};
+
+/// A box grows by this factor where the best lies within this share of an edge, but not beyond ends of this size.
+const GROWTH: f64 = 10.0;
+const EDGE: f64 = 0.01;
+const LARGEST: f64 = 1e15;
+/// Objectives that are below this share of what they change by in the box may need a smaller one.
+const SMALL: f64 = 1e-3;
+/// A smaller box reaches this many times as far as the values need to change ...
+const REACH: f64 = 10.0;
+/// ... and is made if it is below this share of the present one.
+pub(super) const SHRINK: f64 = 0.1;
+/// How often a box is made smaller at most.
+const ZOOMS: u32 = 4;
+
+/// How much is searched in the present box.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Look {
+    /// As the settings say.
+    #[default]
+    Whole,
+    /// One verified search: whether this is the box to search.
+    Close,
+}
+
+impl Look {
+    /// The first one in a new box: a close one, if the method has such.
+    pub(super) fn first(config: &Config) -> Look {
+        if config.scheme.kind == SchemeKind::Portfolio { Look::Close } else { Look::Whole }
+    }
+}
+
+/// What was found in the box before, if it is the one that was searched as the settings say.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Former {
+    pub(super) solved: Solved,
+    pub(super) verification: Option<Verification>,
+    pub(super) stop: StopReason,
+}
+
+/// The boxes of a run.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Boxes {
+    /// The problem's own, upper and lower; none while the run searches those.
+    given: Option<[Space; 2]>,
+    pub(super) look: Look,
+    /// Searches in earlier boxes.
+    pub(super) steps: Vec<Step>,
+    pub(super) former: Option<Former>,
+    /// Points at several distances from the best one, while they are evaluated.
+    pub(super) probe: Option<Probe>,
+    /// Smallest of the sizes that such points showed last, as a share of the box of that time.
+    pub(super) least: Option<f64>,
+    pub(super) zooms: u32,
+}
+
+impl Boxes {
+    /// The first box of a problem with open sides, around a place if one is given; none if all are closed.
+    pub(super) fn open(spec: &ProblemSpec, config: &Config, at: Option<&[f64]>) -> Option<(ProblemSpec, Boxes)> {
+        let given = [&spec.upper.space, &spec.lower.space];
+        if !given.iter().any(|space| space.is_open()) {
+            return None;
+        }
+        let upper = given[0].closed(at);
+        let lower = given[1].closed(at.and_then(|at| at.get(given[0].dim()..)));
+        let look = Look::first(config);
+        let boxes = Boxes { given: Some(given.map(Space::clone)), look, ..Boxes::default() };
+        Some((spec.within([upper, lower]), boxes))
+    }
+
+    /// The settings for the present box.
+    pub(super) fn config(&self, config: &Config) -> Config {
+        let mut config = config.clone();
+        if self.look == Look::Close {
+            config.portfolio.effort = Effort::Local;
+        }
+        config
+    }
+
+    /// The problem in its own box.
+    pub(super) fn own(&self, spec: &ProblemSpec) -> ProblemSpec {
+        self.given.as_ref().map_or_else(|| spec.clone(), |given| spec.within(given.clone()))
+    }
+
+    /// The problem's own box.
+    pub(super) fn given<'a>(&'a self, spec: &'a ProblemSpec) -> [&'a Space; 2] {
+        match &self.given {
+            Some([upper, lower]) => [upper, lower],
+            None => [&spec.upper.space, &spec.lower.space],
+        }
+    }
+
+    /// The box that is searched, with the variables that the scheme does not see; none if it is the problem's own.
+    pub(super) fn searched(&self, spec: &ProblemSpec, outer: &ProblemSpec) -> Option<ProblemSpec> {
+        self.given.as_ref()?;
+        let fill = |outer: &Space, space: &Space| {
+            let mut free = space.iter();
+            outer.reboxed(|_, v| if v.is_fixed() { v } else { free.next().unwrap_or(v) })
+        };
+        let lower = match spec.lower.dim() {
+            0 => outer.lower.space.clone(),
+            _ => fill(&outer.lower.space, &spec.lower.space),
+        };
+        Some(outer.within([fill(&outer.upper.space, &spec.upper.space), lower]))
+    }
+
+    /// A larger box, where the best lies at an edge that is no bound.
+    pub(super) fn grown(&self, spec: &ProblemSpec, best: &Solved) -> Option<ProblemSpec> {
+        let given = self.given.as_ref()?;
+        let mut grows = false;
+        let mut grow = |given: &Space, space: &Space, point: &[f64]| {
+            space.reboxed(|i, v| {
+                let larger = point.get(i).map_or(v, |value| larger(given.variable(i), v, *value));
+                grows |= larger != v;
+                larger
+            })
+        };
+        let upper = grow(&given[0], &spec.upper.space, &best.x);
+        let lower = grow(&given[1], &spec.lower.space, &best.y);
+        grows.then(|| spec.within([upper, lower]))
+    }
+
+    /// Whether the values at the best point are so small beside what they change by that the box may be far too wide.
+    pub(super) fn may_be_too_wide(&self, best: &Solved, spreads: [f64; 2]) -> bool {
+        let small = |value: f64, spread: f64| value.abs() < SMALL * spread;
+        self.zooms < ZOOMS && small(best.upper.value, spreads[0]) && small(best.lower.value, spreads[1])
+    }
+
+    /// The smaller box around `best` whose variables have these sizes, as shares of their present widths; none if
+    /// none is small.
+    pub(super) fn smaller(&mut self, spec: &ProblemSpec, best: &Solved, sizes: &[f64]) -> Option<ProblemSpec> {
+        let given = self.given(spec).map(Space::clone);
+        let mut shrinks = false;
+        let mut shrink = |given: &Space, space: &Space, point: &[f64], sizes: &[f64]| {
+            space.reboxed(|i, v| {
+                let reach = REACH * sizes[i] * v.width();
+                if v.is_whole() || 2.0 * reach >= SHRINK * v.width() {
+                    return v;
+                }
+                let (of, at) = (given.variable(i), point[i]);
+                let smaller = Variable { low: (at - reach).max(of.low), high: (at + reach).min(of.high), ..v };
+                if Space::too_narrow(smaller.low, smaller.high) {
+                    return v;
+                }
+                shrinks = true;
+                smaller
+            })
+        };
+        let (above, below) = sizes.split_at(spec.upper.dim());
+        let upper = shrink(&given[0], &spec.upper.space, &best.x, above);
+        let lower = shrink(&given[1], &spec.lower.space, &best.y, below);
+        if !shrinks || self.zooms == ZOOMS {
+            return None;
+        }
+        self.given = Some(given);
+        self.zooms += 1;
+        Some(spec.within([upper, lower]))
+    }
+}
+
+/// Whether a value lies at an edge of a box that is no bound.
+pub(super) fn at_edge(given: Variable, v: Variable, value: f64) -> bool {
+    let near = EDGE * v.width();
+    v.low > given.low && value - v.low <= near || v.high < given.high && v.high - value <= near
+}
+
+/// A variable's box with more room where `value` lies at an edge that is no bound.
+fn larger(given: Variable, v: Variable, value: f64) -> Variable {
+    let (near, width) = (EDGE * v.width(), v.width());
+    let mut larger = v;
+    if v.low > given.low && value - v.low <= near {
+        larger.low = given.low.max(v.high - GROWTH * width).max(-LARGEST).min(v.low);
+    }
+    if v.high < given.high && v.high - value <= near {
+        larger.high = given.high.min(v.low + GROWTH * width).min(LARGEST).max(v.high);
+    }
+    larger.whole_ends()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::{LevelSpec, Outcome};
+
+    const INF: f64 = f64::INFINITY;
+
+    fn spec(x: (f64, f64), y: (f64, f64)) -> ProblemSpec {
+        ProblemSpec::new("boxes", LevelSpec::boxed(vec![x]), LevelSpec::boxed(vec![y]))
+    }
+
+    fn best(x: f64, y: f64, values: (f64, f64)) -> Solved {
+        let outcome = |value| Outcome { value, violation: 0.0 };
+        let (upper, lower) = (outcome(values.0), outcome(values.1));
+        Solved { x: vec![x], y: vec![y], upper, upper_constraints: Vec::new(), lower, converged: true }
+    }
+
+    fn bounds(spec: &ProblemSpec) -> [(f64, f64); 2] {
+        [spec.upper.space.bounds()[0], spec.lower.space.bounds()[0]]
+    }
+
+    #[test]
+    fn open_sides_begin_around_the_start_zero_or_the_bound() {
+        let first = |at: Option<&[f64]>| {
+            let (spec, boxes) = Boxes::open(&spec((-INF, INF), (3.0, INF)), &Config::default(), at).unwrap();
+            assert_eq!(boxes.own(&spec).lower.space.bounds(), [(3.0, INF)]);
+            bounds(&spec)
+        };
+        assert_eq!(first(None), [(-10.0, 10.0), (3.0, 33.0)]);
+        assert_eq!(first(Some(&[50.0])), [(-450.0, 550.0), (3.0, 33.0)]);
+        assert_eq!(first(Some(&[0.5, 1e3])), [(-9.5, 10.5), (3.0, 11e3)]);
+        assert!(Boxes::open(&spec((0.0, 1.0), (0.0, 1.0)), &Config::default(), None).is_none());
+    }
+
+    #[test]
+    fn a_box_grows_while_the_best_lies_at_an_edge_that_is_no_bound() {
+        let own = spec((-INF, INF), (3.0, INF));
+        let (first, boxes) = Boxes::open(&own, &Config::default(), None).unwrap();
+        assert!(boxes.grown(&first, &best(9.0, 3.0, (1.0, 1.0))).is_none(), "3 is a bound");
+        let larger = boxes.grown(&first, &best(9.99, 3.0, (1.0, 1.0))).unwrap();
+        assert_eq!(bounds(&larger), [(-10.0, 190.0), (3.0, 33.0)]);
+        let larger = boxes.grown(&larger, &best(-10.0, 33.0, (1.0, 1.0))).unwrap();
+        assert_eq!(bounds(&larger), [(-1810.0, 190.0), (3.0, 303.0)]);
+        let huge = spec((-LARGEST, LARGEST), (3.0, 33.0));
+        assert!(boxes.grown(&huge, &best(LARGEST, 5.0, (1.0, 1.0))).is_none(), "that is far enough");
+        assert!(Boxes::default().grown(&spec((0.0, 1.0), (0.0, 1.0)), &best(1.0, 1.0, (1.0, 1.0))).is_none());
+    }
+
+    #[test]
+    fn a_box_may_be_too_wide_where_both_values_are_small_beside_what_they_change_by() {
+        let boxes = Boxes::default();
+        assert!(boxes.may_be_too_wide(&best(0.0, 0.0, (1.0, -1.0)), [1e4, 1e4]));
+        assert!(!boxes.may_be_too_wide(&best(0.0, 0.0, (1.0, -1.0)), [1e4, 1e2]));
+        assert!(!boxes.may_be_too_wide(&best(0.0, 0.0, (100.0, 0.0)), [1e4, 1e4]));
+    }
+
+    #[test]
+    fn a_smaller_box_lies_around_the_best_within_the_bounds() {
+        let (mut boxes, wide) = (Boxes::default(), spec((0.0, 1e4), (-1e4, 1e4)));
+        let found = boxes.smaller(&wide, &best(2.0, 5.0, (1.0, 1.0)), &[1e-4, 1e-2]).unwrap();
+        assert_eq!(bounds(&found), [(0.0, 12.0), (-1e4, 1e4)], "the second one is not too wide");
+        assert_eq!(bounds(&boxes.own(&found)), bounds(&wide));
+        assert!(boxes.smaller(&found, &best(2.0, 5.0, (1.0, 1.0)), &[0.1, 1.0]).is_none());
+        assert_eq!(bounds(&boxes.searched(&found, &wide).unwrap())[0], (0.0, 12.0));
+    }
+}

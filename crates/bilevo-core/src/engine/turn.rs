@@ -1,0 +1,151 @@
+//! When a run goes on in another box, and how (`boxes` says which).
+
+use super::boxes::{Boxes, Former, Look, SHRINK};
+use super::outside::Outside;
+use super::probe::Probe;
+use super::scheme::{SchemeKind, SchemeSetup, SchemeState};
+use super::{Engine, scout};
+use crate::batch::{Answers, Batch};
+use crate::candidate::Solved;
+use crate::portfolio::config::Effort;
+use crate::problem::{Follower, ProblemSpec};
+use crate::record::{Step, StopReason, Verification};
+
+impl Engine {
+    /// A run that has ended by itself goes on where the best lies at an edge that is no bound, or where the box
+    /// may be too wide.
+    pub(super) fn turn(&mut self) {
+        let Some(stop) =
+            self.stop.filter(|s| matches!(s, StopReason::Agreed | StopReason::Flat | StopReason::Collapsed))
+        else {
+            return;
+        };
+        let Some(best) = self.elite.clone() else { return };
+        if let Some(larger) = self.boxes.grown(&self.spec, &best) {
+            self.keep(&best, stop);
+            return self.go_on_in(larger, Look::first(&self.config), &best);
+        }
+        let close = self.boxes.look == Look::Close;
+        let wide = |spreads| self.boxes.may_be_too_wide(&best, spreads);
+        if self.spec.follower == Follower::Search && (close || self.scheme.spreads().is_some_and(wide)) {
+            self.keep(&best, stop);
+            self.boxes.probe = Some(Probe::new(best));
+            self.stop = None;
+        } else if close && self.effort_is_more_than_local() {
+            self.keep(&best, stop);
+            self.go_on_in(self.spec.clone(), Look::Whole, &best);
+        }
+    }
+
+    /// Takes values around the best point, and decides once all are known.
+    pub(super) fn probed(&mut self, asked: &Batch, answers: Answers<'_>) {
+        let Some(mut probe) = self.boxes.probe.take() else { return };
+        probe.tell(asked.level(), answers);
+        if probe.wants().is_some() {
+            self.boxes.probe = Some(probe);
+            self.stop = self.watch.spent(&self.budgeted());
+            if self.stop.is_some() {
+                self.boxes.probe = None;
+            }
+            return;
+        }
+        let sizes = probe.sizes();
+        let least = sizes.iter().copied().fold(1.0, f64::min);
+        let before = self.boxes.least.replace(least);
+        let close = self.boxes.look == Look::Close;
+        // Where values are simply zero, every box looks too wide, the smaller one as well.
+        let in_vain = close && least < SHRINK && before.is_some_and(|before| least < 2.0 * before);
+        let smaller = if in_vain { None } else { self.boxes.smaller(&self.spec, &probe.base, &sizes) };
+        match smaller {
+            Some(smaller) => self.go_on_in(smaller, Look::Close, &probe.base),
+            None if close && !in_vain && self.effort_is_more_than_local() => {
+                self.go_on_in(self.spec.clone(), Look::Whole, &probe.base);
+            }
+            _ => self.stop = Some(self.boxes.former.as_ref().map_or(StopReason::Flat, |former| former.stop)),
+        }
+    }
+
+    /// Searches another box, from the best point so far on.
+    fn go_on_in(&mut self, spec: ProblemSpec, look: Look, best: &Solved) {
+        if self.outside.is_none() {
+            self.outside = Some(Outside::plain(&self.spec));
+        }
+        let steps = self.scheme.history();
+        let steps = later(&self.boxes.steps, steps);
+        self.boxes.steps.extend(steps);
+        self.boxes.look = look;
+        self.spec = spec;
+        self.leaning.begin_anew(&self.config);
+        self.stop = None;
+        self.fruitless = 0;
+        self.watch.begin_anew();
+        let start = scout::start(&self.spec, best);
+        self.renew_scheme();
+        let config = self.boxes.config(&self.config);
+        let Engine { spec, sizes, streams, scheme, .. } = self;
+        scheme.begin_at(SchemeSetup { spec, config: &config, sizes, streams: *streams }, &[start], true);
+    }
+
+    /// Chooses the first box of a problem with open sides around a place: x, or (x, y).
+    pub(super) fn begin_around(&mut self, at: &[f64]) {
+        let own = self.boxes.own(&self.spec);
+        if let Some((spec, boxes)) = Boxes::open(&own, &self.config, Some(at)) {
+            (self.spec, self.boxes) = (spec, boxes);
+            self.renew_scheme();
+        }
+    }
+
+    /// A scheme that knows nothing yet, for the present box.
+    pub(super) fn renew_scheme(&mut self) {
+        let config = self.boxes.config(&self.config);
+        let setup = SchemeSetup { spec: &self.spec, config: &config, sizes: &self.sizes, streams: self.streams };
+        self.scheme = SchemeState::new(config.scheme.kind, setup);
+    }
+
+    fn effort_is_more_than_local(&self) -> bool {
+        self.config.scheme.kind == SchemeKind::Portfolio && self.config.portfolio.effort != Effort::Local
+    }
+
+    /// Keeps what was found in the box that was searched as the settings say.
+    fn keep(&mut self, best: &Solved, stop: StopReason) {
+        if self.boxes.look == Look::Whole || self.boxes.former.is_none() {
+            let verification = self.scheme.verification(best);
+            self.boxes.former = Some(Former { solved: best.clone(), verification, stop });
+        }
+    }
+
+    /// How the answer was verified: by the whole search of a box, if another was only looked at.
+    pub(super) fn verification(&self, solution: &Solved) -> Option<Verification> {
+        let own = self.scheme.verification(solution);
+        let Some(former) = &self.boxes.former else { return own };
+        let is_former = former.solved.x == solution.x && former.solved.y == solution.y;
+        if is_former && !own.is_some_and(|own| own.rechecked) {
+            return former.verification;
+        }
+        match (own, former.verification) {
+            (Some(own), Some(former)) if self.boxes.look == Look::Close && own.rechecked => Some(former),
+            (own, _) => own,
+        }
+    }
+
+    /// The searches of all boxes.
+    pub(super) fn all_steps(&self) -> Vec<Step> {
+        let mut all = self.boxes.steps.clone();
+        all.extend(later(&self.boxes.steps, self.scheme.history()));
+        all
+    }
+}
+
+/// Steps after others: restarts are counted on.
+fn later(before: &[Step], mut steps: Vec<Step>) -> Vec<Step> {
+    let restarts = before.iter().map(|step| step.restart).max().unwrap_or(0);
+    steps.iter_mut().for_each(|step| step.restart += restarts);
+    steps
+}
+
+impl Boxes {
+    /// Whether values around the best point are asked for.
+    pub(super) fn is_probing(&self) -> bool {
+        self.probe.is_some()
+    }
+}
