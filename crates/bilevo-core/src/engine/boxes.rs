@@ -74,6 +74,10 @@ pub(super) struct Boxes {
     /// Smallest of the sizes that such points showed last, as a share of the box of that time.
     pub(super) least: Option<f64>,
     pub(super) zooms: u32,
+    /// The box before it was made smaller last.
+    before: Option<[Space; 2]>,
+    /// Why the latest search ended.
+    pub(super) stop: Option<StopReason>,
 }
 
 impl Boxes {
@@ -110,6 +114,11 @@ impl Boxes {
             Some([upper, lower]) => [upper, lower],
             None => [&spec.upper.space, &spec.lower.space],
         }
+    }
+
+    /// The problem in the box before it was made smaller.
+    pub(super) fn before(&self, spec: &ProblemSpec) -> ProblemSpec {
+        self.before.as_ref().map_or_else(|| spec.clone(), |before| spec.within(before.clone()))
     }
 
     /// The box that is searched, with the variables that the scheme does not see; none if it is the problem's own.
@@ -175,6 +184,7 @@ impl Boxes {
             return None;
         }
         self.given = Some(given);
+        self.before = Some([spec.upper.space.clone(), spec.lower.space.clone()]);
         self.zooms += 1;
         Some(spec.within([upper, lower]))
     }

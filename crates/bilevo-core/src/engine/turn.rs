@@ -21,18 +21,18 @@ impl Engine {
             return;
         };
         let Some(best) = self.elite.clone() else { return };
+        self.boxes.stop = Some(stop);
         if let Some(larger) = self.boxes.grown(&self.spec, &best) {
-            self.keep(&best, stop);
+            self.keep(&best);
             return self.go_on_in(larger, Look::first(&self.config), &best);
         }
         let close = self.boxes.look == Look::Close;
         let wide = |spreads| self.boxes.may_be_too_wide(&best, spreads);
         if self.spec.follower == Follower::Search && (close || self.scheme.spreads().is_some_and(wide)) {
-            self.keep(&best, stop);
+            self.keep(&best);
             self.boxes.probe = Some(Probe::new(best));
             self.stop = None;
         } else if close && self.effort_is_more_than_local() {
-            self.keep(&best, stop);
             self.go_on_in(self.spec.clone(), Look::Whole, &best);
         }
     }
@@ -61,7 +61,10 @@ impl Engine {
             None if close && !in_vain && self.effort_is_more_than_local() => {
                 self.go_on_in(self.spec.clone(), Look::Whole, &probe.base);
             }
-            _ => self.stop = Some(self.boxes.former.as_ref().map_or(StopReason::Flat, |former| former.stop)),
+            None if in_vain && self.boxes.former.is_none() && self.effort_is_more_than_local() => {
+                self.go_on_in(self.boxes.before(&self.spec), Look::Whole, &probe.base);
+            }
+            _ => self.stop = self.boxes.former.as_ref().map(|former| former.stop).or(self.boxes.stop),
         }
     }
 
@@ -107,8 +110,8 @@ impl Engine {
     }
 
     /// Keeps what was found in the box that was searched as the settings say.
-    fn keep(&mut self, best: &Solved, stop: StopReason) {
-        if self.boxes.look == Look::Whole || self.boxes.former.is_none() {
+    fn keep(&mut self, best: &Solved) {
+        if let (Look::Whole, Some(stop)) = (self.boxes.look, self.boxes.stop) {
             let verification = self.scheme.verification(best);
             self.boxes.former = Some(Former { solved: best.clone(), verification, stop });
         }

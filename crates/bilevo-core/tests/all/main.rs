@@ -3,6 +3,7 @@
 
 mod allocations;
 mod allocators;
+mod boxes;
 mod cma;
 mod common;
 mod conformance;

@@ -323,7 +323,7 @@ fn every_mistake_has_its_message() {
         ("t = [0, 10]", "t = { integer = [5, 2] }", "the box [5, 2] is empty"),
         ("t = [0, 10]", "t = { integer = [0, 1], bounds = [0, 1] }", "`bounds` and `integer` are both given"),
         ("t = [0, 10]", "t = { size = 2, integer = [[0, 1]] }", "1 boxes for 2 elements"),
-        ("t = [0, 10]", "t = [0, inf]", "upper.variables.t[2]: the number is not finite"),
+        ("t = [0, 10]", "t = [inf, 10]", "upper.variables.t[1]: the number is not finite"),
         ("t = [0, 10]", "t = [0, 5e-324]", "the box [0, 5e-324] is too narrow for its numbers"),
         ("t = [0, 10]", "t = [-1.7e308, 1.7e308]", "the box [-1.7e308, 1.7e308] is too wide"),
         ("t = [0, 10]", "t = 3", "a number is found where the box `[low, high]` is expected"),
