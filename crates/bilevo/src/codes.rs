@@ -49,7 +49,7 @@ pub const ERRORS: [(&str, &str); 29] = [
 ];
 
 /// Every code of a warning, which ends nothing, with its meaning.
-pub const WARNINGS: [(&str, &str); 24] = [
+pub const WARNINGS: [(&str, &str); 25] = [
     ("W101", "something in a problem file looks wrong"),
     ("W201", "known evaluations outside of the box are left out"),
     ("W202", "known evaluations of one point contradict each other"),
@@ -74,6 +74,7 @@ pub const WARNINGS: [(&str, &str); 24] = [
     ("W610", "the follower's own solver gave two answers to one decision"),
     ("W611", "the search ended too early: there may be a better answer"),
     ("W612", "the best known optimum was not reached"),
+    ("W613", "the answer lies at the edge of the box that was searched, where no bound is"),
 ];
 
 /// The code of something that speaks against an answer.
@@ -91,6 +92,7 @@ pub fn warning(doubt: &Doubt) -> &'static str {
         Doubt::AnswersDiffer { .. } => "W610",
         Doubt::Unfinished { .. } => "W611",
         Doubt::TargetMissed { .. } => "W612",
+        Doubt::AtEdge { .. } => "W613",
     }
 }
 
@@ -246,6 +248,7 @@ mod tests {
             Doubt::AnswersDiffer { difference: 1.0 },
             Doubt::Unfinished { stop, restarts: true },
             Doubt::TargetMissed { found: (1.0, 1.0), known: (0.0, None) },
+            Doubt::AtEdge { names: Vec::new() },
         ];
         let codes: Vec<&str> = doubts.iter().map(warning).collect();
         let listed: Vec<&str> = WARNINGS.iter().map(|(code, _)| *code).filter(|code| code.starts_with("W6")).collect();
