@@ -163,7 +163,7 @@ fn local_optima_all_over_the_box_do_not_agree() {
     let problem =
         || Functions::with_follower("waves", bounds(), move |x, _| waves(x), |_| Ok(OracleAnswer::new([0.0])));
     let runs: Vec<_> = (1..=10).map(|seed| Solver::new(&problem()).seed(seed).run().unwrap()).collect();
-    let right = runs.iter().filter(|run| run.upper_value.is_some_and(|value| value < 1e-4)).count();
+    let right = runs.iter().filter(|run| run.upper_value().is_some_and(|value| value < 1e-4)).count();
     assert!(right >= 9, "{right} of 10");
     let mut calls: Vec<u64> = runs.iter().map(|run| run.evaluations.lower).collect();
     calls.sort_unstable();
@@ -178,7 +178,7 @@ fn a_smooth_function_that_is_known_everywhere_ends_the_run() {
     };
     for seed in 1..=5 {
         let result = Solver::new(&problem()).seed(seed).run().unwrap();
-        assert!(result.upper_value.unwrap() < 1e-8 && result.evaluations.lower < 45, "{}", result.evaluations.lower);
+        assert!(result.upper_value().unwrap() < 1e-8 && result.evaluations.lower < 45, "{}", result.evaluations.lower);
         assert_eq!(result.stop, Status::Finished(bilevo::StopReason::Agreed));
     }
 }
