@@ -22,7 +22,7 @@ class HasBounds(Protocol):
 
 
 Integer: TypeAlias = Union[bool, Sequence[bool], Sequence[int], npt.NDArray[Any]]
-Bounds: TypeAlias = Union[Sequence[Sequence[float]], Sequence[float], npt.NDArray[Any], HasBounds]
+Bounds: TypeAlias = Union[Sequence[Sequence[float | None]], Sequence[float | None], npt.NDArray[Any], HasBounds]
 
 
 def read_bounds(bounds: Bounds, level: str) -> list[tuple[float, float]]:
@@ -42,7 +42,8 @@ def read_bounds(bounds: Bounds, level: str) -> list[tuple[float, float]]:
         else:
             array = np.asarray(bounds, dtype=np.float64)
             if array.shape[-1:] == (2,):
-                absent = np.equal(np.asarray(bounds, dtype=object), None).astype(np.bool_)
+                given = np.asarray(bounds, dtype=object)
+                absent = np.array([value is None for value in given.flat]).reshape(given.shape)
                 array = np.where(absent, [-np.inf, np.inf], array)
     except (TypeError, ValueError) as error:
         raise ProblemError(f"the {level} bounds are not numbers: {error}\n{HINT}") from None

@@ -26,8 +26,12 @@ use serde::{Deserialize, Serialize};
 const GROWTH: f64 = 10.0;
 const EDGE: f64 = 0.01;
 const LARGEST: f64 = 1e15;
-/// Objectives that are below this share of what they change by in the box may need a smaller one.
+/// Objectives that are below this share of what they change by in the box may need a smaller one; below the second
+/// they are zero as far as a search can tell, and say nothing.
 const SMALL: f64 = 1e-3;
+const ZERO: f64 = 1e-8;
+/// A look close by that follows a whole search may take this share of what the run had spent before.
+const SHARE: u64 = 2;
 /// A smaller box reaches this many times as far as the values need to change ...
 const REACH: f64 = 10.0;
 /// ... and is made if it is below this share of the present one.
@@ -78,6 +82,8 @@ pub(super) struct Boxes {
     before: Option<[Space; 2]>,
     /// Why the latest search ended.
     pub(super) stop: Option<StopReason>,
+    /// Evaluations of the run after which a look close by that follows a whole search ends.
+    limit: Option<u64>,
 }
 
 impl Boxes {
@@ -92,6 +98,17 @@ impl Boxes {
         let look = Look::first(config);
         let boxes = Boxes { given: Some(given.map(Space::clone)), look, ..Boxes::default() };
         Some((spec.within([upper, lower]), boxes))
+    }
+
+    /// A look begins when a run has spent so many evaluations.
+    pub(super) fn begin(&mut self, look: Look, spent: u64) {
+        self.look = look;
+        self.limit = (look == Look::Close && self.former.is_some()).then(|| spent + spent / SHARE);
+    }
+
+    /// What was found before, if the present look close by has taken too much.
+    pub(super) fn given_up(&self, spent: u64) -> Option<&Former> {
+        self.former.as_ref().filter(|_| self.limit.is_some_and(|limit| spent > limit))
     }
 
     /// The settings for the present box.
@@ -153,8 +170,8 @@ impl Boxes {
 
     /// Whether the values at the best point are so small beside what they change by that the box may be far too wide.
     pub(super) fn may_be_too_wide(&self, best: &Solved, spreads: [f64; 2]) -> bool {
-        let small = |value: f64, spread: f64| value.abs() < SMALL * spread;
-        self.zooms < ZOOMS && small(best.upper.value, spreads[0]) && small(best.lower.value, spreads[1])
+        let shares = [best.upper.value.abs() / spreads[0], best.lower.value.abs() / spreads[1]];
+        self.zooms < ZOOMS && shares.iter().all(|share| *share < SMALL) && shares.iter().any(|share| *share > ZERO)
     }
 
     /// The smaller box around `best` whose variables have these sizes, as shares of their present widths; none if
@@ -263,6 +280,22 @@ mod tests {
         assert!(boxes.may_be_too_wide(&best(0.0, 0.0, (1.0, -1.0)), [1e4, 1e4]));
         assert!(!boxes.may_be_too_wide(&best(0.0, 0.0, (1.0, -1.0)), [1e4, 1e2]));
         assert!(!boxes.may_be_too_wide(&best(0.0, 0.0, (100.0, 0.0)), [1e4, 1e4]));
+        assert!(boxes.may_be_too_wide(&best(0.0, 0.0, (1.0, 0.0)), [1e4, 1e4]), "one value says enough");
+        assert!(!boxes.may_be_too_wide(&best(0.0, 0.0, (1e-5, 0.0)), [1e4, 1e4]), "both are zero");
+    }
+
+    #[test]
+    fn a_look_after_a_whole_search_ends_at_half_of_what_was_spent() {
+        let solved = best(0.0, 0.0, (1.0, 1.0));
+        let former = Former { solved, verification: None, stop: StopReason::Agreed };
+        let mut boxes = Boxes::default();
+        boxes.begin(Look::Close, 1000);
+        assert!(boxes.given_up(9000).is_none(), "the first look has no limit");
+        boxes.former = Some(former);
+        boxes.begin(Look::Close, 1000);
+        assert!(boxes.given_up(1500).is_none() && boxes.given_up(1501).is_some());
+        boxes.begin(Look::Whole, 1000);
+        assert!(boxes.given_up(9000).is_none());
     }
 
     #[test]

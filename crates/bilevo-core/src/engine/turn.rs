@@ -15,6 +15,11 @@ impl Engine {
     /// A run that has ended by itself goes on where the best lies at an edge that is no bound, or where the box
     /// may be too wide.
     pub(super) fn turn(&mut self) {
+        if let Some(former) = self.boxes.given_up(self.evaluations.total()).filter(|_| self.stop.is_none()) {
+            let (solved, stop) = (former.solved.clone(), former.stop);
+            (self.elite, self.stop) = (Some(solved), Some(stop));
+            return;
+        }
         let Some(stop) =
             self.stop.filter(|s| matches!(s, StopReason::Agreed | StopReason::Flat | StopReason::Collapsed))
         else {
@@ -76,7 +81,7 @@ impl Engine {
         let steps = self.scheme.history();
         let steps = later(&self.boxes.steps, steps);
         self.boxes.steps.extend(steps);
-        self.boxes.look = look;
+        self.boxes.begin(look, self.evaluations.total());
         self.spec = spec;
         self.leaning.begin_anew(&self.config);
         self.stop = None;
