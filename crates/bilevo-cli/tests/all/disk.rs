@@ -51,7 +51,7 @@ fn broken_off(folder: &Path, every: u32) -> Output {
 fn a_run_saved_by_itself_is_not_replaced_by_an_earlier_state() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
-    refused(&broken_off(at, 500), &["saved to", DEFAULT]);
+    refused(&broken_off(at, 800), &["saved to", DEFAULT]);
     let long = std::fs::read(at.join(DEFAULT)).unwrap();
     // The same run again, which breaks off much earlier.
     let short = broken_off(at, 50);
