@@ -54,7 +54,9 @@ def test_a_stranger_who_runs_it_again_with_another_seed(tmp_path: Path) -> None:
     [answer] = np.flatnonzero(evaluations.answer)
     assert (evaluations.x[answer] == first.x).all() and evaluations.F[answer] == first.fun
     again = solve(seed=2, known=first)
-    assert again.nfev <= solve(seed=2).nfev / 2 and again.success and again.fun == pytest.approx(16, abs=1e-6)
+    assert again.success and again.fun == pytest.approx(16, rel=1e-6)
+    shares = [solve(seed=seed, known=first).nfev / solve(seed=seed).nfev for seed in (2, 3, 4)]
+    assert np.median(shares) <= 0.5
     path = tmp_path / "known.csv"
     evaluations.to_csv(path)
     letters = {name: getattr(evaluations, name) for name in ("x", "y", "F", "f", "answer")}

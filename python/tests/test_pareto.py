@@ -61,7 +61,9 @@ def test_nine_points_lie_on_the_known_front_and_cost_little(name: str) -> None:
     assert (np.diff(front.F[:, 0]) > 0).all() and (np.diff(front.F[:, 1]) < 0).all()
     steps = -np.diff(front.F[:, 1])
     assert steps.max() < 1.05 * steps.mean()
-    assert front.nfev <= 3.2 * bilevo.minimize(goals[0], f, upper, lower, seed=1).nfev
+    # What a run costs depends on its seed.
+    fronts = front.nfev + sum(bilevo.pareto(goals, f, upper, lower, seed=seed).nfev for seed in (2, 3))
+    assert fronts <= 3.2 * sum(bilevo.minimize(goals[0], f, upper, lower, seed=seed).nfev for seed in (1, 2, 3))
     for x, y, F in zip(front.x, front.y, front.F):
         assert F.tolist() == [goal(x, y) for goal in goals]
 
@@ -79,7 +81,8 @@ def test_constraints_directions_and_names_are_kept() -> None:
         seed=1,
     )
     # Income falls with the toll from 4 on, and so do the trips; beyond 7 the toll is not allowed.
-    assert front.F[0].tolist() == pytest.approx([16, -4], abs=1e-4)
+    # At its top income is flat, so that trips are found less exactly than income: they differ by the square.
+    assert front.F[0, 0] == pytest.approx(16, abs=1e-6) and front.F[0, 1] == pytest.approx(-4, abs=1e-3)
     assert front.F[-1].tolist() == pytest.approx([7, -1], abs=1e-4)
     assert front.x[:, 0].tolist() == pytest.approx([4, 5, 6, 7], abs=1e-3)
     assert list(front.to_pandas().columns) == ["F1", "F2", "toll", "y1", "verified"]
