@@ -20,7 +20,7 @@ type Judge = Box<dyn Fn(&[f64], &OracleAnswer) -> f64 + Send + Sync>;
 /// .maximize_upper()
 /// .upper_constraint(|x, y| x[0] + y[0] - 12.0); // at most 0
 /// let result = Solver::new(&toll).method("bl-cma-es").seed(1).run()?;
-/// assert!(result.x.is_some_and(|x| (x[0] - 3.975).abs() < 0.05));
+/// assert!(result.x().is_some_and(|x| (x[0] - 3.975).abs() < 0.05));
 /// # Ok::<(), bilevo::RunError>(())
 /// ```
 pub struct Functions {
@@ -72,7 +72,7 @@ impl Functions {
     /// let trips = |toll: &[f64]| Ok(OracleAnswer::new([8.0 - toll[0]]));
     /// let problem = Functions::with_follower("toll", vec![(0.0, 10.0)], |x, answer| -x[0] * answer.y[0], trips);
     /// let result = Solver::new(&problem).seed(1).run()?;
-    /// assert!(result.x.is_some_and(|x| (x[0] - 4.0).abs() < 1e-3));
+    /// assert!(result.x().is_some_and(|x| (x[0] - 4.0).abs() < 1e-3));
     /// # Ok::<(), bilevo::RunError>(())
     /// ```
     pub fn with_follower(
