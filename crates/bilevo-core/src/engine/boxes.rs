@@ -8,7 +8,8 @@
 //! their values within a small part of it, that is not enough: points at several distances from the best one
 //! say how far it is along each variable until the values change by as much as they are, and the run goes on
 //! in a box of ten times that size. First by a look close by; a whole search follows if the smaller box
-//! shows what the wide one could not. It does not if both values are simply zero: then every box looks too wide.
+//! shows what the wide one could not. Where both values are simply zero, every box looks too wide: the look ends
+//! as soon as they vanish.
 //!
 //! Boxes change only when a search has ended by itself.
 
@@ -27,11 +28,13 @@ const GROWTH: f64 = 10.0;
 const EDGE: f64 = 0.01;
 const LARGEST: f64 = 1e15;
 /// Objectives that are below this share of what they change by in the box may need a smaller one; below the second
-/// they are zero as far as a search can tell, and say nothing.
+/// they are rounding.
 const SMALL: f64 = 1e-3;
-const ZERO: f64 = 1e-8;
-/// A look close by that follows a whole search may take this share of what the run had spent before.
-const SHARE: u64 = 2;
+const ROUNDING: f64 = 1e-13;
+/// Values that fall below this share of what they were, in a smaller box, are zero.
+const VANISHED: f64 = 0.01;
+/// A look close by that follows a whole search may take this share, one in so many, of what the run had spent before.
+const SHARE: u64 = 3;
 /// A smaller box reaches this many times as far as the values need to change ...
 const REACH: f64 = 10.0;
 /// ... and is made if it is below this share of the present one.
@@ -106,9 +109,16 @@ impl Boxes {
         self.limit = (look == Look::Close && self.former.is_some()).then(|| spent + spent / SHARE);
     }
 
-    /// What was found before, if the present look close by has taken too much.
-    pub(super) fn given_up(&self, spent: u64) -> Option<&Former> {
-        self.former.as_ref().filter(|_| self.limit.is_some_and(|limit| spent > limit))
+    /// What was found before, if the present look close by has taken too much, or finds that both values are zero.
+    pub(super) fn given_up(&self, spent: u64, best: Option<&Solved>) -> Option<&Former> {
+        let limit = self.limit?;
+        let falls = |new: f64, old: f64| new.abs() <= VANISHED * old.abs();
+        self.former.as_ref().filter(|Former { solved, .. }| {
+            let vanish = |best: &Solved| {
+                falls(best.upper.value, solved.upper.value) && falls(best.lower.value, solved.lower.value)
+            };
+            spent > limit || best.is_some_and(vanish)
+        })
     }
 
     /// The settings for the present box.
@@ -171,7 +181,7 @@ impl Boxes {
     /// Whether the values at the best point are so small beside what they change by that the box may be far too wide.
     pub(super) fn may_be_too_wide(&self, best: &Solved, spreads: [f64; 2]) -> bool {
         let shares = [best.upper.value.abs() / spreads[0], best.lower.value.abs() / spreads[1]];
-        self.zooms < ZOOMS && shares.iter().all(|share| *share < SMALL) && shares.iter().any(|share| *share > ZERO)
+        self.zooms < ZOOMS && shares.iter().all(|share| *share < SMALL) && shares.iter().any(|share| *share > ROUNDING)
     }
 
     /// The smaller box around `best` whose variables have these sizes, as shares of their present widths; none if
@@ -281,21 +291,24 @@ mod tests {
         assert!(!boxes.may_be_too_wide(&best(0.0, 0.0, (1.0, -1.0)), [1e4, 1e2]));
         assert!(!boxes.may_be_too_wide(&best(0.0, 0.0, (100.0, 0.0)), [1e4, 1e4]));
         assert!(boxes.may_be_too_wide(&best(0.0, 0.0, (1.0, 0.0)), [1e4, 1e4]), "one value says enough");
-        assert!(!boxes.may_be_too_wide(&best(0.0, 0.0, (1e-5, 0.0)), [1e4, 1e4]), "both are zero");
+        assert!(!boxes.may_be_too_wide(&best(0.0, 0.0, (1e-10, 0.0)), [1e4, 1e4]), "both are zero");
     }
 
     #[test]
-    fn a_look_after_a_whole_search_ends_at_half_of_what_was_spent() {
-        let solved = best(0.0, 0.0, (1.0, 1.0));
+    fn a_look_after_a_whole_search_ends_at_a_third_of_what_was_spent_or_where_values_vanish() {
+        let solved = best(0.0, 0.0, (1.0, -2.0));
         let former = Former { solved, verification: None, stop: StopReason::Agreed };
         let mut boxes = Boxes::default();
-        boxes.begin(Look::Close, 1000);
-        assert!(boxes.given_up(9000).is_none(), "the first look has no limit");
+        boxes.begin(Look::Close, 900);
+        assert!(boxes.given_up(9000, None).is_none(), "the first look has no limit");
         boxes.former = Some(former);
-        boxes.begin(Look::Close, 1000);
-        assert!(boxes.given_up(1500).is_none() && boxes.given_up(1501).is_some());
-        boxes.begin(Look::Whole, 1000);
-        assert!(boxes.given_up(9000).is_none());
+        boxes.begin(Look::Close, 900);
+        assert!(boxes.given_up(1200, None).is_none() && boxes.given_up(1201, None).is_some());
+        let after = |values| boxes.given_up(1000, Some(&best(0.0, 0.0, values))).is_some();
+        assert!(after((-0.009, 0.0)), "both are zero");
+        assert!(!after((0.5, 0.0)) && !after((0.0, -1.0)), "one is not");
+        boxes.begin(Look::Whole, 900);
+        assert!(boxes.given_up(9000, None).is_none());
     }
 
     #[test]

@@ -15,7 +15,8 @@ impl Engine {
     /// A run that has ended by itself goes on where the best lies at an edge that is no bound, or where the box
     /// may be too wide.
     pub(super) fn turn(&mut self) {
-        if let Some(former) = self.boxes.given_up(self.evaluations.total()).filter(|_| self.stop.is_none()) {
+        let given_up = self.boxes.given_up(self.evaluations.total(), self.elite.as_ref());
+        if let Some(former) = given_up.filter(|_| self.stop.is_none()) {
             let (solved, stop) = (former.solved.clone(), former.stop);
             (self.elite, self.stop) = (Some(solved), Some(stop));
             return;

@@ -212,11 +212,10 @@ impl History {
         found_it || away && claim.is_some_and(|claim| self.scales.agree(claim, elite))
     }
 
-    /// What f usually changes by along the variables of an answer; none before the first verdict.
+    /// What f changes by along the variables of an answer, where that is most; none before the first verdict. At
+    /// other decisions, and those may be all but one, the follower can be indifferent.
     pub(super) fn follower_range(&self) -> Option<f64> {
-        let mut ranges: Vec<f64> = self.entries.iter().filter_map(|e| e.verdict.as_ref()?.range).collect();
-        ranges.sort_by(f64::total_cmp);
-        ranges.get(ranges.len() / 2).copied()
+        self.entries.iter().filter_map(|e| e.verdict.as_ref()?.range).reduce(f64::max)
     }
 
     /// Answers to which the follower was seen to move, or that are minima elsewhere: what a verdict at `x` tries.

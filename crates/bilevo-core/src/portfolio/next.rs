@@ -122,7 +122,6 @@ fn verdict(history: &History, last: &Entry) -> Option<Next> {
     let deserved = match last.kind {
         _ if hopeless || worse => false,
         Kind::Population | Kind::Sample | Kind::LeanHere | Kind::LeanAway | Kind::LeanOn => false,
-        Kind::Exact if last.end == End::Lost => false,
         Kind::Exact | Kind::Border | Kind::Second => promises,
         Kind::Descent | Kind::Known | Kind::NearEnds | Kind::Finish | Kind::Feasible => match last.end {
             End::Converged => true,

@@ -36,7 +36,7 @@ const WIDE: usize = 4;
 pub(super) const DIFFERENT: f64 = 0.05;
 /// By how much of f's scale an answer must be better to be the true one: in the same place, elsewhere, and
 /// elsewhere where the problem says which of several answers counts, so that f decides.
-const BETTER: (f64, f64, f64) = (1e-12, 1e-5, 1e-10);
+const BETTER: (f64, f64, f64) = (1e-12, 1e-4, 1e-10);
 /// Difference of f, as a share of its range along the variables, within which another minimum may be the
 /// deeper one.
 const CLOSE: f64 = 0.02;

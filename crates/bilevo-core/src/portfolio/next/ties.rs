@@ -46,8 +46,11 @@ pub(super) fn after_leaning(history: &History, config: &PortfolioConfig, restart
     let ladder = ladder(history, restart.first()?);
     let promising = restart.iter().map_while(|e| e.claim.as_ref().filter(|c| history.promises(c)));
     let mut claims: Vec<&Claim> = promising.collect();
+    let leaps = |a: f64, b: f64, c: f64| (c - b).abs() > LEAP * (b - a).abs() + history.scales.tolerance(b);
+    // One that promises nothing any more was on its way there before.
+    let lost = claims.len() < restart.len();
     if let [.., a, b, c] = claims[..]
-        && (c.value() - b.value()).abs() > LEAP * (b.value() - a.value()).abs() + history.scales.tolerance(b.value())
+        && (lost || leaps(a.value(), b.value(), c.value()))
     {
         claims.pop();
     }

@@ -26,6 +26,9 @@ const NEAR_END: (f64, f64, f64) = (1e-3, 3e-2, 5.0);
 /// Steps below this share of the weight end a leaning descent; larger weights count as this one.
 const COARSE: f64 = 0.03;
 const MODERATE: f64 = 0.3;
+/// Steps below this end an exact end: where the follower is indifferent at one decision only, every distance from it
+/// is what the follower would lose.
+const SHARP: f64 = 1e-8;
 /// Size of the first steps of an exact end, and along a border.
 const EXACT: f64 = 0.5;
 const BORDER: f64 = 0.25;
@@ -46,12 +49,12 @@ impl Portfolio {
                     point[..self.shape.upper[0]].fill(share);
                     size = NEAR_END.2 * share;
                 }
-                let start = descent::Start { point, size, budget: self.budget(), coarse: 0.0, goal: self.goal() };
+                let start = descent::Start { point, size, budget: self.budget(), still: descent::STILL, goal: self.goal() };
                 Present::Descent(Box::new(Descent::new(self.shape, &self.archive, start)), kind)
             }
             Next::Finish(claim, size) => {
                 let budget = self.budget() / 2;
-                let start = descent::Start { point: claim.point(), size, budget, coarse: 0.0, goal: self.goal() };
+                let start = descent::Start { point: claim.point(), size, budget, still: descent::STILL, goal: self.goal() };
                 Present::Descent(Box::new(Descent::new(self.shape, &self.archive, start)), Kind::Finish)
             }
             Next::Restart(Kind::Population) => {
@@ -92,18 +95,18 @@ impl Portfolio {
             Next::Exact(claim, answers) => {
                 let point = [claim.point(), claim.y].concat();
                 let change = Change::Exact(Rivals { answers, scales: self.history.scales.clone() });
-                self.changed(change, Kind::Exact, point, (EXACT, 0.0))
+                self.changed(change, Kind::Exact, point, (EXACT, SHARP))
             }
             Next::Border(claim, answers) => {
                 let change = Change::Border(Rivals { answers, scales: self.history.scales.clone() });
-                self.changed(change, Kind::Border, claim.point(), (BORDER, 0.0))
+                self.changed(change, Kind::Border, claim.point(), (BORDER, descent::STILL))
             }
             Next::Tracked(claim, answers) => {
                 let rival = answers.last().cloned().unwrap_or_default();
                 let change = Change::Tracked(Rivals { answers, scales: self.history.scales.clone() });
-                self.changed(change, Kind::Border, [claim.point(), rival].concat(), (BORDER, 0.0))
+                self.changed(change, Kind::Border, [claim.point(), rival].concat(), (BORDER, descent::STILL))
             }
-            Next::Feasible(claim) => self.changed(Change::Feasible, Kind::Feasible, claim.point(), (BORDER, 0.0)),
+            Next::Feasible(claim) => self.changed(Change::Feasible, Kind::Feasible, claim.point(), (BORDER, descent::STILL)),
             Next::Second(claim) => Present::Second(claim),
             Next::Restart(_) | Next::End => Present::Ended,
         };
@@ -134,14 +137,14 @@ impl Portfolio {
 
     /// A descent that nothing is known of.
     pub(super) fn descent(&self, point: Vec<f64>, size: f64, kind: Kind) -> Present {
-        let start = descent::Start { point, size, budget: self.budget(), coarse: 0.0, goal: None };
+        let start = descent::Start { point, size, budget: self.budget(), still: descent::STILL, goal: None };
         Present::Descent(Box::new(Descent::new(self.shape, &self.archive, start)), kind)
     }
 
     /// A descent of a changed problem.
-    fn changed(&self, change: Change, kind: Kind, point: Vec<f64>, (size, coarse): (f64, f64)) -> Present {
+    fn changed(&self, change: Change, kind: Kind, point: Vec<f64>, (size, still): (f64, f64)) -> Present {
         let budget = self.budget_for(point.len()) / if kind == Kind::Border { 2 } else { 1 };
-        let start = descent::Start { budget, point, size, coarse, goal: None };
+        let start = descent::Start { budget, point, size, still, goal: None };
         let informed = kind == Kind::LeanOn;
         let rivals = match &change {
             Change::Lean(..) | Change::Feasible => Vec::new(),

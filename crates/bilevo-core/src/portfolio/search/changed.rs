@@ -33,6 +33,8 @@ use serde::{Deserialize, Serialize};
 const PRICE: f64 = 10.0;
 /// What the follower may lose where an exact end begins, in units of f's scale. More than that is no tie.
 const TIED: f64 = 2.0;
+/// The same where an exact end loses its way: more than that is no claim.
+const NEARLY_TIED: f64 = 0.01;
 /// Evaluations at both levels that a leaning descent begins with, at most.
 const KNOWN: usize = 300;
 
@@ -179,11 +181,11 @@ impl Change {
         row
     }
 
-    /// Whether the answer that the leader hopes for costs the follower so much that it cannot be tied.
-    fn is_no_tie(&self, shape: Shape, row: &[f64]) -> bool {
+    /// Whether the answer that the leader hopes for costs the follower more than so many times f's scale.
+    fn costs_more(&self, than: f64, shape: Shape, row: &[f64]) -> bool {
         let Change::Exact(rivals) = self else { return false };
         let gaps = row.iter().skip(1 + shape.upper[1]).take(1 + rivals.answers.len());
-        gaps.fold(0.0, |a: f64, b| a.max(*b)) > TIED * rivals.scales.follower()
+        gaps.fold(0.0, |a: f64, b| a.max(*b)) > than * rivals.scales.follower()
     }
 
     /// Values of the changed problem; none if an evaluation failed.
@@ -235,7 +237,7 @@ impl Search for Changed {
             }
             let first = level == Level::Upper && self.archive.upper.len() == 1;
             self.descent.take(&self.archive, &rows);
-            if first && self.change.is_no_tie(self.shape, &rows[0]) {
+            if first && self.change.costs_more(TIED, self.shape, &rows[0]) {
                 self.descent.finish(End::Lost);
             }
         }
@@ -247,6 +249,9 @@ impl Search for Changed {
     /// the follower's only perhaps.
     fn claim(&self) -> Option<Claim> {
         let changed = self.descent.claim()?;
+        if self.end() == Some(End::Lost) && self.change.costs_more(NEARLY_TIED, self.shape, &changed.upper) {
+            return None;
+        }
         let (m, n) = (self.shape.upper[0], self.shape.lower[0]);
         let point = [&changed.x[..], &changed.y[..]].concat();
         Some(Claim {
@@ -333,10 +338,10 @@ mod tests {
         let scale = scales.follower();
         let change = Change::Exact(Rivals { answers: vec![vec![0.0]], scales: scales.clone() });
         // F, G, then what the follower loses against its answer and against a rival, g.
-        let lost = |own: f64, rival: f64| change.is_no_tie(shape, &[0.0, 9.0, own * scale, rival * scale, 9.0]);
+        let lost = |own: f64, rival: f64| change.costs_more(TIED, shape, &[0.0, 9.0, own * scale, rival * scale, 9.0]);
         assert!(lost(2.1, 0.0) && lost(0.0, 2.1) && !lost(1.9, 1.9));
         let border = Change::Border(Rivals { answers: vec![vec![0.0]], scales });
-        assert!(!border.is_no_tie(shape, &[0.0, 9.0, 9.0 * scale]));
+        assert!(!border.costs_more(TIED, shape, &[0.0, 9.0, 9.0 * scale]));
     }
 
     #[test]

@@ -34,8 +34,8 @@ const POLISHED: f64 = 1e-7;
 /// Lower evaluations of the first follower, and of the others: so many, or so many for each variable.
 const FIRST: (usize, usize) = (100, 24);
 const OTHERS: (usize, usize) = (30, 7);
-/// Steps and radii below this end the descent.
-const STILL: f64 = 5e-6;
+/// Steps and radii that usually end a descent.
+pub(in crate::portfolio) const STILL: f64 = 5e-6;
 /// Steps that are short, and how many of them in a row may lack an answer.
 const SHORT: f64 = 1e-3;
 const LOST: usize = 3;
@@ -63,8 +63,8 @@ pub(in crate::portfolio) struct Start {
     pub(in crate::portfolio) size: f64,
     /// Evaluations at most.
     pub(in crate::portfolio) budget: u64,
-    /// Steps below this end it; 0 for as small as is of use. A coarse one is not made exact at its end.
-    pub(in crate::portfolio) coarse: f64,
+    /// Steps and radii below this end it. Where that is more than usual, its answer is not made exact at the end.
+    pub(in crate::portfolio) still: f64,
     /// Where it may end early.
     pub(in crate::portfolio) goal: Option<Goal>,
 }
@@ -100,7 +100,7 @@ impl Descent {
         let merit = Merit::new(shape.lower[1], shape.lower[2]);
         let effort = Effort { radius, tolerance: start.size * 0.1 * RADIUS, evaluations: FIRST.0.max(FIRST.1 * n) };
         let kinked = shape.outputs(Level::Lower) > 1;
-        let sizes = (start.size, start.coarse.max(STILL));
+        let sizes = (start.size, start.still);
         Descent {
             m,
             spent: 0,
@@ -182,10 +182,9 @@ impl Descent {
             return;
         }
         let phase = std::mem::replace(&mut self.phase, Phase::Ended(End::Spent));
-        if self.follower.row.is_empty() {
-            return;
-        }
         match phase {
+            // Nothing could be evaluated there.
+            Phase::Follow(proposal) if self.follower.row.is_empty() => return self.judge(archive, proposal, &[]),
             Phase::Follow(proposal) => self.phase = Phase::Judge(proposal),
             Phase::Settle(length) => {
                 if apart(&self.leader.answer().y, &self.follower.y) > 0.5 * self.follower.tolerance {
@@ -264,7 +263,7 @@ impl Descent {
                 self.phase = Phase::Follow(proposal);
                 self.want(Level::Lower, y);
             }
-            None if self.leader.answer().tolerance <= POLISHED || self.start.coarse > 0.0 => {
+            None if self.leader.answer().tolerance <= POLISHED || self.start.still > STILL => {
                 self.phase = Phase::Ended(End::Converged);
             }
             None => {
@@ -335,7 +334,7 @@ mod tests {
     #[test]
     fn it_is_lost_if_answers_close_by_are_not_found_early_on() {
         let shape = Shape { upper: [1, 0, 0], lower: [1, 0, 0] };
-        let start = Start { point: vec![0.5; 2], size: 1.0, budget: 400, coarse: 0.0, goal: None };
+        let start = Start { point: vec![0.5; 2], size: 1.0, budget: 400, still: STILL, goal: None };
         let mut descent = Descent::new(shape, &shape.archive(), start);
         (descent.astray, descent.spent) = (LOST - 1, 50);
         assert!(!descent.is_lost());
@@ -350,7 +349,7 @@ mod tests {
     fn followers_with_more_variables_may_spend_more() {
         let effort = |n: usize| {
             let shape = Shape { upper: [1, 0, 0], lower: [n, 0, 0] };
-            let start = Start { point: vec![0.5; 1 + n], size: 1.0, budget: 400, coarse: 0.0, goal: None };
+            let start = Start { point: vec![0.5; 1 + n], size: 1.0, budget: 400, still: STILL, goal: None };
             Descent::new(shape, &shape.archive(), start).effort()
         };
         assert_eq!([effort(1), effort(4), effort(10)], [30, 30, 70]);

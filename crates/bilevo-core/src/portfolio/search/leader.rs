@@ -32,6 +32,17 @@ pub(super) struct Answer {
     pub(super) settled: bool,
 }
 
+/// What a point is for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+enum Aim {
+    /// The promised decrease of the merit.
+    Better(f64),
+    /// To teach.
+    Teach,
+    /// To teach, as one of the points along each variable.
+    Round,
+}
+
 /// A point the leader wants to see.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Proposal {
@@ -41,8 +52,7 @@ pub(super) struct Proposal {
     pub(super) instead: Option<Promise>,
     /// Distance to the base.
     pub(super) length: f64,
-    /// Promised decrease of the merit; none for a point that is to teach.
-    promise: Option<f64>,
+    aim: Aim,
     /// The merit there, as the surrogate along the response and the joint one predict it.
     predicted: [f64; 2],
 }
@@ -50,7 +60,7 @@ pub(super) struct Proposal {
 impl Proposal {
     /// The start point.
     pub(super) fn first(x: Vec<f64>, y: Vec<f64>) -> Self {
-        Proposal { x, y, instead: None, length: 0.0, promise: None, predicted: [f64::NAN; 2] }
+        Proposal { x, y, instead: None, length: 0.0, aim: Aim::Teach, predicted: [f64::NAN; 2] }
     }
 }
 
@@ -143,8 +153,8 @@ impl Leader {
         let answers = Region::around(&base[m..], tolerance + 1e-6);
         let mut response = Response::new(&joint, &lower, answers, constraints, multipliers);
         let mut along = Slice::new(&along, &[]);
-        let (x, promise) = if self.round.seen < m {
-            (self.along_variable(&base[..m]), None)
+        let (x, aim) = if self.round.seen < m {
+            (self.along_variable(&base[..m])?, Aim::Round)
         } else if self.score < 0.0 {
             self.step(&mut along, &base[..m], &row)?
         } else {
@@ -160,7 +170,7 @@ impl Leader {
         let answer = response.answer(&from_base);
         let y = answer.iter().zip(&base[m..]).map(|(a, b)| (a + b).clamp(0.0, 1.0)).collect();
         let instead = Some(promise_of(&base[m..], &lower_row, &from_base, &lower, &follower.merit));
-        Some(Proposal { x, y, instead, length: minimise::norm(&from_base), promise, predicted })
+        Some(Proposal { x, y, instead, length: minimise::norm(&from_base), aim, predicted })
     }
 
     /// How far it steps at most.
@@ -168,17 +178,22 @@ impl Leader {
         self.radius
     }
 
-    /// A point along the next variable.
-    fn along_variable(&mut self, x: &[f64]) -> Vec<f64> {
+    /// A point along the next variable; none if too many failed.
+    fn along_variable(&mut self, x: &[f64]) -> Option<Vec<f64>> {
         let mut x = x.to_vec();
         let v = &mut x[self.round.seen];
-        *v += if *v > 0.5 { -self.round.spread } else { self.round.spread };
+        *v = (*v + if *v > 0.5 { -self.round.spread } else { self.round.spread }).clamp(0.0, 1.0);
         self.round.seen += 1;
-        x
+        (self.failures <= self.patience()).then_some(x)
+    }
+
+    /// Steps in a row that may fail.
+    fn patience(&self) -> usize {
+        4 + 3 * self.x().len()
     }
 
     /// The minimiser of a surrogate and the decrease it promises, or a point that teaches more about it.
-    fn step<L: Landscape>(&mut self, model: &mut L, x: &[f64], row: &[f64]) -> Option<(Vec<f64>, Option<f64>)> {
+    fn step<L: Landscape>(&mut self, model: &mut L, x: &[f64], row: &[f64]) -> Option<(Vec<f64>, Aim)> {
         let m = x.len();
         let region = Region::around(x, self.radius);
         let constraints = self.merit.constraints(row);
@@ -188,22 +203,22 @@ impl Leader {
         let doubt = minimise::doubt(model, &step);
         let size = doubt.size.min(10.0 * self.radius);
         let still = length + size < self.still;
-        if still || self.radius < self.still || self.failures > 4 + 3 * m {
+        if still || self.radius < self.still || self.failures > self.patience() {
             if still || self.round.number > 1 || self.still > SPREAD_ANEW {
                 return None;
             }
             // Steps that fail though the minimiser is in doubt: the points lie badly.
             self.round = Round { number: 2, seen: 0, spread: SPREAD_ANEW };
             (self.failures, self.radius) = (0, 2.0 * SPREAD_ANEW);
-            return Some((self.along_variable(x), None));
+            return Some((self.along_variable(x)?, Aim::Round));
         }
         let target: Vec<f64> = x.iter().zip(&step.z).map(|(x, s)| (x + s).clamp(0.0, 1.0)).collect();
         if length < GEOMETRY * size.min(self.radius) || length < 0.5 * self.still {
             self.sign = -self.sign;
             let reach = self.sign * size.min(self.radius).max(self.still).max(self.radius.min(TEACH));
-            return Some((teaching_point(&target, &doubt.direction, reach)?, None));
+            return Some((teaching_point(&target, &doubt.direction, reach)?, Aim::Teach));
         }
-        Some((target, Some(self.merit.predicted(row, &step))))
+        Some((target, Aim::Better(self.merit.predicted(row, &step))))
     }
 
     /// Takes the upper values of a proposal; returns whether it became the base.
@@ -213,7 +228,7 @@ impl Leader {
             0 => f64::INFINITY,
             _ => self.merit.of(self.row()) - merit,
         };
-        if let Some(promise) = proposal.promise {
+        if let Aim::Better(promise) = proposal.aim {
             self.radius = trust(self.radius, proposal.length, gain / promise.max(1e-300));
         }
         if merit.is_finite() && self.answers.len() > 1 {
@@ -224,6 +239,10 @@ impl Leader {
         if kept {
             self.along.push(&proposal.x, row);
             self.answers.push(answer);
+        } else if proposal.aim == Aim::Round {
+            // Once more along the same variable, closer and on the other side.
+            self.round.seen -= 1;
+            self.round.spread *= -0.5;
         }
         let better = kept && gain > 0.0;
         if better {

@@ -131,7 +131,7 @@ mod descent {
     use super::*;
 
     fn start(budget: u64) -> Start {
-        Start { point: vec![0.1, 0.1], size: 1.0, budget, coarse: 0.0, goal: None }
+        Start { point: vec![0.1, 0.1], size: 1.0, budget, still: descent::STILL, goal: None }
     }
 
     fn descend(bench: &mut Bench, start: Start) -> (Option<End>, Claim) {
@@ -191,7 +191,7 @@ mod descent {
     #[test]
     fn a_coarse_one_ends_sooner_and_is_not_made_exact() {
         let mut bench = Bench::new(bowl, follows);
-        let (end, claim) = descend(&mut bench, Start { coarse: 0.02, ..start(400) });
+        let (end, claim) = descend(&mut bench, Start { still: descent::STILL2, ..start(400) });
         assert_eq!(end, Some(End::Converged));
         assert!((claim.x[0] - 0.45).abs() < 0.02);
         let mut exact = Bench::new(bowl, follows);
