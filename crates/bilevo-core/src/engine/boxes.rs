@@ -31,10 +31,13 @@ const LARGEST: f64 = 1e15;
 /// they are rounding.
 const SMALL: f64 = 1e-3;
 const ROUNDING: f64 = 1e-13;
-/// Values that fall below this share of what they were, in a smaller box, are zero.
-const VANISHED: f64 = 0.01;
-/// A look close by that follows a whole search may take this share, one in so many, of what the run had spent before.
+/// Values that fall below the first share of what they were, in a smaller box, or rise above the second, are zero as
+/// far as a search can tell.
+const KEPT: (f64, f64) = (0.1, 1.5);
+/// A look close by that follows a whole search may take this share, one in so many, of what the run had spent before,
+/// and a whole search of the smaller box so many times as much.
 const SHARE: u64 = 3;
+const AGAIN: u64 = 2;
 /// A smaller box reaches this many times as far as the values need to change ...
 const REACH: f64 = 10.0;
 /// ... and is made if it is below this share of the present one.
@@ -62,9 +65,18 @@ impl Look {
 /// What was found in the box before, if it is the one that was searched as the settings say.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Former {
+    pub(super) spaces: [Space; 2],
     pub(super) solved: Solved,
     pub(super) verification: Option<Verification>,
     pub(super) stop: StopReason,
+}
+
+impl Former {
+    /// How many times as large both values are by now.
+    fn changes(&self, best: &Solved) -> [f64; 2] {
+        let pairs = [(best.upper, self.solved.upper), (best.lower, self.solved.lower)];
+        pairs.map(|(new, old)| if new.value == 0.0 { 0.0 } else { (new.value / old.value).abs() })
+    }
 }
 
 /// The boxes of a run.
@@ -106,19 +118,24 @@ impl Boxes {
     /// A look begins when a run has spent so many evaluations.
     pub(super) fn begin(&mut self, look: Look, spent: u64) {
         self.look = look;
-        self.limit = (look == Look::Close && self.former.is_some()).then(|| spent + spent / SHARE);
+        let more = if look == Look::Close { spent / SHARE } else { AGAIN * spent };
+        self.limit = self.former.is_some().then_some(spent + more);
     }
 
-    /// What was found before, if the present look close by has taken too much, or finds that both values are zero.
+    /// What was found before, if the present look has taken too much, or finds that both values vanish.
     pub(super) fn given_up(&self, spent: u64, best: Option<&Solved>) -> Option<&Former> {
-        let limit = self.limit?;
-        let falls = |new: f64, old: f64| new.abs() <= VANISHED * old.abs();
-        self.former.as_ref().filter(|Former { solved, .. }| {
-            let vanish = |best: &Solved| {
-                falls(best.upper.value, solved.upper.value) && falls(best.lower.value, solved.lower.value)
-            };
-            spent > limit || best.is_some_and(vanish)
-        })
+        let vanish = |former: &Former| {
+            let close = best.filter(|_| self.look == Look::Close);
+            close.is_some_and(|best| former.changes(best).iter().all(|c| *c <= KEPT.0))
+        };
+        self.former.as_ref().filter(|former| self.limit.is_some_and(|limit| spent > limit || vanish(former)))
+    }
+
+    /// What was found before, if the present look close by shows that both values are zero as far as can be told.
+    pub(super) fn in_vain(&self, best: &Solved) -> Option<&Former> {
+        let zero = |change: &f64| !(KEPT.0..=KEPT.1).contains(change);
+        let close = self.look == Look::Close;
+        self.former.as_ref().filter(|former| close && former.changes(best).iter().all(zero))
     }
 
     /// The settings for the present box.
@@ -206,7 +223,9 @@ impl Boxes {
         };
         let (above, below) = sizes.split_at(spec.upper.dim());
         let upper = shrink(&given[0], &spec.upper.space, &best.x, above);
-        let lower = shrink(&given[1], &spec.lower.space, &best.y, below);
+        // Decisions far away may have answers far away: the follower's box shrinks only with all of the leader's.
+        let near = (0..spec.upper.dim()).all(|i| upper.variable(i) != spec.upper.space.variable(i));
+        let lower = if near { shrink(&given[1], &spec.lower.space, &best.y, below) } else { spec.lower.space.clone() };
         if !shrinks || self.zooms == ZOOMS {
             return None;
         }
@@ -297,7 +316,9 @@ mod tests {
     #[test]
     fn a_look_after_a_whole_search_ends_at_a_third_of_what_was_spent_or_where_values_vanish() {
         let solved = best(0.0, 0.0, (1.0, -2.0));
-        let former = Former { solved, verification: None, stop: StopReason::Agreed };
+        let wide = spec((0.0, 1.0), (0.0, 1.0));
+        let spaces = [wide.upper.space, wide.lower.space];
+        let former = Former { spaces, solved, verification: None, stop: StopReason::Agreed };
         let mut boxes = Boxes::default();
         boxes.begin(Look::Close, 900);
         assert!(boxes.given_up(9000, None).is_none(), "the first look has no limit");
@@ -305,10 +326,13 @@ mod tests {
         boxes.begin(Look::Close, 900);
         assert!(boxes.given_up(1200, None).is_none() && boxes.given_up(1201, None).is_some());
         let after = |values| boxes.given_up(1000, Some(&best(0.0, 0.0, values))).is_some();
-        assert!(after((-0.009, 0.0)), "both are zero");
+        assert!(after((-0.09, 0.0)), "both are zero");
         assert!(!after((0.5, 0.0)) && !after((0.0, -1.0)), "one is not");
+        let in_vain = |values| boxes.in_vain(&best(0.0, 0.0, values)).is_some();
+        assert!(in_vain((25.0, 0.1)) && !in_vain((25.0, -1.9)) && !in_vain((0.9, 0.0)));
         boxes.begin(Look::Whole, 900);
-        assert!(boxes.given_up(9000, None).is_none());
+        assert!(boxes.given_up(2700, None).is_none() && boxes.given_up(2701, None).is_some());
+        assert!(boxes.given_up(1000, Some(&best(0.0, 0.0, (0.0, 0.0)))).is_none(), "what is better is not given up");
     }
 
     #[test]
@@ -319,5 +343,6 @@ mod tests {
         assert_eq!(bounds(&boxes.own(&found)), bounds(&wide));
         assert!(boxes.smaller(&found, &best(2.0, 5.0, (1.0, 1.0)), &[0.1, 1.0]).is_none());
         assert_eq!(bounds(&boxes.searched(&found, &wide).unwrap())[0], (0.0, 12.0));
+        assert!(Boxes::default().smaller(&wide, &best(2.0, 5.0, (1.0, 1.0)), &[0.1, 1e-4]).is_none(), "of the follower");
     }
 }

@@ -7,6 +7,7 @@ use super::scheme::{SchemeKind, SchemeSetup, SchemeState};
 use super::{Engine, scout};
 use crate::batch::{Answers, Batch};
 use crate::candidate::Solved;
+use crate::order;
 use crate::portfolio::config::Effort;
 use crate::problem::{Follower, ProblemSpec};
 use crate::record::{Step, StopReason, Verification};
@@ -16,10 +17,8 @@ impl Engine {
     /// may be too wide.
     pub(super) fn turn(&mut self) {
         let given_up = self.boxes.given_up(self.evaluations.total(), self.elite.as_ref());
-        if let Some(former) = given_up.filter(|_| self.stop.is_none()) {
-            let (solved, stop) = (former.solved.clone(), former.stop);
-            (self.elite, self.stop) = (Some(solved), Some(stop));
-            return;
+        if let Some(former) = given_up.filter(|_| self.stop.is_none()).cloned() {
+            return self.go_back_to(former);
         }
         let Some(stop) =
             self.stop.filter(|s| matches!(s, StopReason::Agreed | StopReason::Flat | StopReason::Collapsed))
@@ -28,6 +27,9 @@ impl Engine {
         };
         let Some(best) = self.elite.clone() else { return };
         self.boxes.stop = Some(stop);
+        if let Some(former) = self.boxes.in_vain(&best).cloned() {
+            return self.go_back_to(former);
+        }
         if let Some(larger) = self.boxes.grown(&self.spec, &best) {
             self.keep(&best);
             return self.go_on_in(larger, Look::first(&self.config), &best);
@@ -41,6 +43,15 @@ impl Engine {
         } else if close && self.effort_is_more_than_local() {
             self.go_on_in(self.spec.clone(), Look::Whole, &best);
         }
+    }
+
+    /// Ends as the whole search before did, with what it found unless something better was verified since.
+    fn go_back_to(&mut self, former: Former) {
+        let later = self.scheme.rechecked().filter(|later| order::better(&later.upper, &former.solved.upper));
+        if later.is_none() {
+            self.spec = self.spec.within(former.spaces);
+        }
+        (self.elite, self.stop) = (later.or(Some(former.solved)), Some(former.stop));
     }
 
     /// Takes values around the best point, and decides once all are known.
@@ -119,7 +130,8 @@ impl Engine {
     fn keep(&mut self, best: &Solved) {
         if let (Look::Whole, Some(stop)) = (self.boxes.look, self.boxes.stop) {
             let verification = self.scheme.verification(best);
-            self.boxes.former = Some(Former { solved: best.clone(), verification, stop });
+            let spaces = [self.spec.upper.space.clone(), self.spec.lower.space.clone()];
+            self.boxes.former = Some(Former { spaces, solved: best.clone(), verification, stop });
         }
     }
 
@@ -131,8 +143,9 @@ impl Engine {
         if is_former && !own.is_some_and(|own| own.rechecked) {
             return former.verification;
         }
+        let by_former = self.boxes.look == Look::Close || self.stop == Some(former.stop);
         match (own, former.verification) {
-            (Some(own), Some(former)) if self.boxes.look == Look::Close && own.rechecked => Some(former),
+            (Some(own), Some(former)) if by_former && own.rechecked => Some(former),
             (own, _) => own,
         }
     }

@@ -185,7 +185,18 @@ fn follow_up(history: &History, config: &PortfolioConfig) -> Option<Next> {
         // It stands.
         return last.verified().map(|claim| Next::Finish(claim.clone(), ANEW));
     }
-    after_correction(history, config, &restart).or_else(|| second(history, &restart).filter(|_| config.seconds.is_on()))
+    after_correction(history, config, &restart)
+        .or_else(|| second(history, &restart).filter(|_| config.seconds.is_on()))
+        .or_else(|| left_behind(history, &restart))
+}
+
+/// A population's claim that is better than the elite, where the descent that was to finish it ended elsewhere.
+fn left_behind(history: &History, restart: &[&Entry]) -> Option<Next> {
+    let first = history.entries.len() - restart.len();
+    let claim = |e: &Entry| e.claim.clone().filter(|_| e.kind == Kind::Population && e.verdict.is_none());
+    let better = |c: &Claim| c.settled && history.scales.is_feasible(c) && history.promises(c);
+    let at = restart.iter().rposition(|e| claim(e).is_some_and(|c| better(&c)))?;
+    Some(Next::Verify(first + at, Depth::Full))
 }
 
 /// A population that ended is finished by a descent.

@@ -275,7 +275,7 @@ impl Portfolio {
             kind,
             restart: restart + u64::from(begins),
             end: end.unwrap_or(End::Spent),
-            seconds: claim.as_ref().map_or_else(Vec::new, |claim| self.seconds(claim)),
+            seconds: claim.as_ref().map_or_else(Vec::new, |claim| self.best_seen(self.since, claim, SECONDS)),
             claim,
             rivals,
             verdict: None,
@@ -285,10 +285,10 @@ impl Portfolio {
         });
     }
 
-    /// The best decisions that the present search saw, away from its claim and from each other.
-    fn seconds(&self, claim: &Claim) -> Vec<Claim> {
+    /// The best decisions of the archive from an upper point on, away from a claim and from each other.
+    fn best_seen(&self, since: usize, claim: &Claim, count: usize) -> Vec<Claim> {
         let Archive { upper, lower } = &self.archive;
-        let sound = (self.since..upper.len()).filter_map(|i| Some((i, upper.row(i)?)));
+        let sound = (since..upper.len()).filter_map(|i| Some((i, upper.row(i)?)));
         let violation = |row: &[f64]| self.history.scales.upper_violation(row);
         let mut all: Vec<(usize, &[f64])> = sound.filter(|(_, row)| violation(row) <= 0.0).collect();
         all.sort_by(|a, b| a.1[0].total_cmp(&b.1[0]));
@@ -296,7 +296,7 @@ impl Portfolio {
         for (i, above) in all {
             let (x, y) = upper.point(i).split_at(self.shape.upper[0]);
             let new = seconds.iter().chain([claim]).all(|c| distance(&c.x, x) > DIFFERENT);
-            if seconds.len() == SECONDS || !new {
+            if seconds.len() == count || !new {
                 continue;
             }
             if let Some(below) = lower.find(upper.point(i)).and_then(|i| lower.row(i)) {

@@ -100,7 +100,7 @@ impl Wanted {
         self.points.extend_from_slice(y);
     }
 
-    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &[f64]> {
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &[f64]> + Clone {
         self.points.chunks_exact(self.dim)
     }
 

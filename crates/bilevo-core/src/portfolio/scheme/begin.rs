@@ -29,6 +29,8 @@ const MODERATE: f64 = 0.3;
 /// Steps below this end an exact end: where the follower is indifferent at one decision only, every distance from it
 /// is what the follower would lose.
 const SHARP: f64 = 1e-8;
+/// Decisions that are looked at before a search along a border begins at one of them.
+const HOPES: usize = 8;
 /// Size of the first steps of an exact end, and along a border.
 const EXACT: f64 = 0.5;
 const BORDER: f64 = 0.25;
@@ -94,16 +96,20 @@ impl Portfolio {
             }
             Next::Exact(claim, answers) => {
                 let point = [claim.point(), claim.y].concat();
-                let change = Change::Exact(Rivals { answers, scales: self.history.scales.clone() });
+                let change = Change::Exact(self.rivals(answers));
                 self.changed(change, Kind::Exact, point, (EXACT, SHARP))
             }
             Next::Border(claim, answers) => {
-                let change = Change::Border(Rivals { answers, scales: self.history.scales.clone() });
-                self.changed(change, Kind::Border, claim.point(), (BORDER, descent::STILL))
+                let change = Change::Border(self.rivals(answers));
+                let starts = self.hopes(&claim).into_iter().map(|c| c.point()).collect();
+                match self.changed(change, Kind::Border, claim.point(), (BORDER, descent::STILL)) {
+                    Present::Changed(search, kind, of) => Present::Changed(Box::new(search.or_from(starts)), kind, of),
+                    other => other,
+                }
             }
             Next::Tracked(claim, answers) => {
                 let rival = answers.last().cloned().unwrap_or_default();
-                let change = Change::Tracked(Rivals { answers, scales: self.history.scales.clone() });
+                let change = Change::Tracked(self.rivals(answers));
                 self.changed(change, Kind::Border, [claim.point(), rival].concat(), (BORDER, descent::STILL))
             }
             Next::Feasible(claim) => self.changed(Change::Feasible, Kind::Feasible, claim.point(), (BORDER, descent::STILL)),
@@ -151,6 +157,20 @@ impl Portfolio {
             Change::Exact(rivals) | Change::Border(rivals) | Change::Tracked(rivals) => rivals.answers.clone(),
         };
         Present::Changed(Box::new(Changed::new(self.shape, &self.archive, change, start, informed)), kind, rivals)
+    }
+
+    /// Answers that the claimed one must not be worse than.
+    fn rivals(&self, answers: Vec<Vec<f64>>) -> Rivals {
+        let scales = self.history.scales.clone();
+        let range = self.history.follower_range().unwrap_or(0.0).max(scales.follower());
+        Rivals { answers, scales, range }
+    }
+
+    /// Decisions that would be better than the elite with the answer they were judged by, away from a claim.
+    fn hopes(&self, claim: &Claim) -> Vec<Claim> {
+        let mut hopes = self.best_seen(0, claim, HOPES);
+        hopes.retain(|hope| self.history.promises(hope));
+        hopes
     }
 
     /// Evaluations of a descent: where there are more variables, it takes more for each of them.

@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 
 /// Price of violation in a leaning follower, in units of F's scale.
 const PRICE: f64 = 10.0;
-/// What the follower may lose where an exact end begins, in units of f's scale. More than that is no tie.
+/// What the follower may lose where an exact end begins, in units of what f changes by. More than that is no tie.
 const TIED: f64 = 2.0;
 /// The same where an exact end loses its way: more than that is no claim.
 const NEARLY_TIED: f64 = 0.01;
@@ -54,6 +54,8 @@ pub(in crate::portfolio) enum Change {
 pub(in crate::portfolio) struct Rivals {
     pub(in crate::portfolio) answers: Vec<Vec<f64>>,
     pub(in crate::portfolio) scales: Scales,
+    /// What f changes by: over the archive, or over the answers to one decision if that is more.
+    pub(in crate::portfolio) range: f64,
 }
 
 impl Rivals {
@@ -71,6 +73,8 @@ pub(in crate::portfolio) struct Changed {
     shape: Shape,
     /// What the changed problem's points came to.
     archive: Archive,
+    /// Where it may start instead, once they are evaluated.
+    starts: Vec<Vec<f64>>,
     descent: Descent,
 }
 
@@ -93,15 +97,43 @@ impl Changed {
         }
         let descent = Descent::new(changed, &archive, start);
         let descent = if informed { descent.informed() } else { descent };
-        Changed { change, shape, archive, descent }
+        Changed { change, shape, archive, starts: Vec::new(), descent }
     }
 
-    /// What the points that the descent waits for come to; or the points that are still to be evaluated.
-    fn known(&self, run: &Archive, wanted: &mut Wanted) -> Option<Rows> {
-        let level = self.descent.wanted().level;
+    /// It starts at the best of these points that break no constraint: where a branch of answers ends, which is where
+    /// the leader may like it best, a descent slides off it.
+    pub(in crate::portfolio) fn or_from(self, starts: Vec<Vec<f64>>) -> Self {
+        Changed { starts, ..self }
+    }
+
+    /// The start: the best of those that break no constraint, otherwise its own; or the points that are still to be
+    /// evaluated.
+    fn choose_start(&mut self, ground: &Ground<'_>, wanted: &mut Wanted) {
+        if !self.all_known(ground.archive, Level::Upper, self.starts.iter().map(Vec::as_slice), wanted) {
+            return;
+        }
+        let shape = self.change.shape(self.shape);
+        let row = |point: &Vec<f64>| self.change.row(self.shape, ground.archive, Level::Upper, point);
+        let keeps = |row: &Vec<f64>| row[1..=shape.upper[1]].iter().all(|c| *c <= 0.0);
+        let judged = self.starts.iter().filter_map(|point| Some((point, row(point).filter(keeps)?[0])));
+        if let Some((point, _)) = judged.min_by(|a, b| a.1.total_cmp(&b.1)) {
+            let start = Start { point: point.clone(), ..self.descent.start().clone() };
+            self.descent = Descent::new(shape, &self.archive, start);
+        }
+        self.starts.clear();
+    }
+
+    /// Whether the true points are known that some points stand for; asks for those that are not.
+    fn all_known<'a>(
+        &self,
+        run: &Archive,
+        level: Level,
+        points: impl Iterator<Item = &'a [f64]> + Clone,
+        wanted: &mut Wanted,
+    ) -> bool {
         for needed in [Level::Lower, Level::Upper] {
             wanted.clear(needed);
-            for point in self.descent.wanted().iter() {
+            for point in points.clone() {
                 for (of, true_point) in self.change.points(self.shape, level, point) {
                     let asked = wanted.iter().any(|p| p == true_point);
                     if of == needed && !asked && run.level(of).find(&true_point).is_none() {
@@ -110,8 +142,17 @@ impl Changed {
                 }
             }
             if !wanted.is_empty() {
-                return None;
+                return false;
             }
+        }
+        true
+    }
+
+    /// What the points that the descent waits for come to; or the points that are still to be evaluated.
+    fn known(&self, run: &Archive, wanted: &mut Wanted) -> Option<Rows> {
+        let level = self.descent.wanted().level;
+        if !self.all_known(run, level, self.descent.wanted().iter(), wanted) {
+            return None;
         }
         let row = |point: &[f64]| self.change.row(self.shape, run, level, point).unwrap_or_default();
         Some(self.descent.wanted().iter().map(row).collect())
@@ -181,11 +222,11 @@ impl Change {
         row
     }
 
-    /// Whether the answer that the leader hopes for costs the follower more than so many times f's scale.
+    /// Whether the answer that the leader hopes for costs the follower more than so many times what f changes by.
     fn costs_more(&self, than: f64, shape: Shape, row: &[f64]) -> bool {
         let Change::Exact(rivals) = self else { return false };
         let gaps = row.iter().skip(1 + shape.upper[1]).take(1 + rivals.answers.len());
-        gaps.fold(0.0, |a: f64, b| a.max(*b)) > than * rivals.scales.follower()
+        gaps.fold(0.0, |a: f64, b| a.max(*b)) > than * rivals.range
     }
 
     /// Values of the changed problem; none if an evaluation failed.
@@ -229,7 +270,10 @@ impl Change {
 impl Search for Changed {
     fn ask(&mut self, ground: &Ground<'_>, wanted: &mut Wanted) {
         wanted.clear(Level::Lower);
-        while self.descent.end().is_none() {
+        if !self.starts.is_empty() {
+            self.choose_start(ground, wanted);
+        }
+        while wanted.is_empty() && self.descent.end().is_none() {
             let Some(rows) = self.known(ground.archive, wanted) else { return };
             let level = self.descent.wanted().level;
             for (point, row) in self.descent.wanted().iter().zip(&rows) {
@@ -320,7 +364,7 @@ mod tests {
     #[test]
     fn an_exact_end_bounds_f_by_the_answer_and_its_rivals() {
         let (shape, archive, scales) = run(&[[0.5, 0.25], [0.5, 0.5], [0.5, 1.0], [0.5, 0.0]]);
-        let rivals = Rivals { answers: vec![vec![0.0], vec![1.0]], scales };
+        let rivals = Rivals { answers: vec![vec![0.0], vec![1.0]], scales, range: 1.0 };
         let price = PRICE * rivals.scales.follower() * rivals.scales.lower_violation(&[0.5, 0.5]);
         let change = Change::Exact(rivals);
         assert_eq!(change.shape(shape), Shape { upper: [2, 5, 0], lower: [1, 1, 0] });
@@ -336,11 +380,11 @@ mod tests {
     fn an_answer_that_costs_the_follower_a_lot_is_no_tie() {
         let (shape, _, scales) = run(&[[0.5, 0.25], [0.5, 0.5], [0.5, 1.0], [0.5, 0.0]]);
         let scale = scales.follower();
-        let change = Change::Exact(Rivals { answers: vec![vec![0.0]], scales: scales.clone() });
+        let change = Change::Exact(Rivals { answers: vec![vec![0.0]], range: scales.follower(), scales: scales.clone() });
         // F, G, then what the follower loses against its answer and against a rival, g.
         let lost = |own: f64, rival: f64| change.costs_more(TIED, shape, &[0.0, 9.0, own * scale, rival * scale, 9.0]);
         assert!(lost(2.1, 0.0) && lost(0.0, 2.1) && !lost(1.9, 1.9));
-        let border = Change::Border(Rivals { answers: vec![vec![0.0]], scales });
+        let border = Change::Border(Rivals { answers: vec![vec![0.0]], scales, range: 1.0 });
         assert!(!border.costs_more(TIED, shape, &[0.0, 9.0, 9.0 * scale]));
     }
 
@@ -355,7 +399,7 @@ mod tests {
     #[test]
     fn along_a_border_the_follower_is_the_true_one() {
         let (shape, archive, scales) = run(&[[0.5, 0.25], [0.5, 0.5], [1.0, 0.0]]);
-        let change = Change::Border(Rivals { answers: vec![vec![0.5]], scales });
+        let change = Change::Border(Rivals { answers: vec![vec![0.5]], scales, range: 1.0 });
         assert_eq!(change.shape(shape), Shape { upper: [1, 2, 0], ..shape });
         assert_eq!(change.row(shape, &archive, Level::Lower, &[0.5, 0.25]), Some(vec![0.125, -0.25]));
         assert_eq!(change.row(shape, &archive, Level::Upper, &[0.5, 0.25]), Some(vec![0.75, 0.25, -0.125]));
@@ -367,7 +411,7 @@ mod tests {
     #[test]
     fn a_tracked_rival_is_a_second_answer() {
         let (shape, archive, scales) = run(&[[0.5, 0.25], [0.5, 0.5], [0.5, 1.0]]);
-        let change = Change::Tracked(Rivals { answers: vec![vec![1.0], vec![0.5]], scales });
+        let change = Change::Tracked(Rivals { answers: vec![vec![1.0], vec![0.5]], scales, range: 1.0 });
         assert_eq!(change.shape(shape), Shape { upper: [1, 3, 0], lower: [2, 2, 0] });
         // The point is (x, y, z): the sum of f, and g of both.
         assert_eq!(change.row(shape, &archive, Level::Lower, &[0.5, 0.25, 0.5]), Some(vec![0.375, -0.25, 0.0]));

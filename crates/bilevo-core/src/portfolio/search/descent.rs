@@ -122,6 +122,10 @@ impl Descent {
         self
     }
 
+    pub(in crate::portfolio) fn start(&self) -> &Start {
+        &self.start
+    }
+
     /// The points it waits for.
     pub(in crate::portfolio) fn wanted(&self) -> &Wanted {
         &self.wanted
