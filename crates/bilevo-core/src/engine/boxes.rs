@@ -343,6 +343,9 @@ mod tests {
         assert_eq!(bounds(&boxes.own(&found)), bounds(&wide));
         assert!(boxes.smaller(&found, &best(2.0, 5.0, (1.0, 1.0)), &[0.1, 1.0]).is_none());
         assert_eq!(bounds(&boxes.searched(&found, &wide).unwrap())[0], (0.0, 12.0));
-        assert!(Boxes::default().smaller(&wide, &best(2.0, 5.0, (1.0, 1.0)), &[0.1, 1e-4]).is_none(), "of the follower");
+        assert!(
+            Boxes::default().smaller(&wide, &best(2.0, 5.0, (1.0, 1.0)), &[0.1, 1e-4]).is_none(),
+            "of the follower"
+        );
     }
 }

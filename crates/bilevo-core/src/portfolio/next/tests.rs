@@ -271,6 +271,9 @@ fn a_leaning_descent_that_loses_its_way_goes_to_its_exact_end_from_the_step_befo
     let lean = |kind: Kind, value: f64| ended(4, kind, End::Converged, value);
     let rungs = [lean(Kind::LeanAway, 0.01), lean(Kind::LeanOn, 0.02), lean(Kind::LeanOn, 0.2)];
     assert_eq!(after([&agreed()[..], &rungs].concat()), exact(0.02));
+    // Where it promises nothing any more, it was on its way there a step before.
+    let slipping = [rungs[0].clone(), lean(Kind::LeanOn, 0.02), lean(Kind::LeanOn, 0.04), lean(Kind::LeanOn, 0.2)];
+    assert_eq!(after([&agreed()[..], &slipping].concat()), exact(0.02));
     // Unless the gain went with the weight, or nothing came before.
     let rungs = [lean(Kind::LeanAway, 0.02), lean(Kind::LeanOn, 0.11), lean(Kind::LeanOn, 0.2)];
     assert!(!matches!(after([&agreed()[..], &rungs].concat()), Next::Exact(..)));
@@ -282,9 +285,28 @@ fn a_leaning_descent_that_loses_its_way_goes_to_its_exact_end_from_the_step_befo
 
 #[test]
 fn an_exact_end_without_a_tie_gets_no_verdict() {
-    let exact = |end: End| [&agreed()[..], &[ended(4, Kind::Exact, end, 0.1)]].concat();
-    assert_eq!(after(exact(End::Converged)), Next::Verify(3, Depth::Full));
-    assert!(!matches!(after(exact(End::Lost)), Next::Verify(3, _)));
+    let exact = |entry: Entry| after([&agreed()[..], &[entry]].concat());
+    assert_eq!(exact(ended(4, Kind::Exact, End::Converged, 0.1)), Next::Verify(3, Depth::Full));
+    // At a tie no answer settles: what it claims there counts.
+    let lost = ended(4, Kind::Exact, End::Lost, 0.1);
+    assert_eq!(exact(lost.clone()), Next::Verify(3, Depth::Full));
+    assert!(!matches!(exact(Entry { claim: None, ..lost }), Next::Verify(3, _)));
+}
+
+#[test]
+fn a_population_that_its_descent_left_behind_gets_a_verdict() {
+    let population = ended(2, Kind::Population, End::Converged, 0.15);
+    let finish = |entry: Entry| vec![verified(1, Kind::Descent, 0.2), population.clone(), entry];
+    let border = Entry { claim: None, ..ended(2, Kind::Border, End::Spent, 0.1) };
+    let mut entries = finish(corrected(2, Kind::Finish, 0.1, 0.8));
+    entries.push(corrected(2, Kind::Finish, 0.1, 0.8));
+    entries.push(border.clone());
+    assert_eq!(after(entries.clone()), Next::Verify(1, Depth::Full));
+    // Once; and not where it promises nothing.
+    entries[1] = Entry { looks: 1, verdict: verdict(claim(0.15, 0.5), Depth::Full), ..entries[1].clone() };
+    assert!(!matches!(after(entries.clone()), Next::Verify(1, Depth::Full)));
+    entries[1] = ended(2, Kind::Population, End::Converged, 0.3);
+    assert!(!matches!(after(entries), Next::Verify(1, _)));
 }
 
 #[test]

@@ -51,12 +51,14 @@ impl Portfolio {
                     point[..self.shape.upper[0]].fill(share);
                     size = NEAR_END.2 * share;
                 }
-                let start = descent::Start { point, size, budget: self.budget(), still: descent::STILL, goal: self.goal() };
+                let start =
+                    descent::Start { point, size, budget: self.budget(), still: descent::STILL, goal: self.goal() };
                 Present::Descent(Box::new(Descent::new(self.shape, &self.archive, start)), kind)
             }
             Next::Finish(claim, size) => {
                 let budget = self.budget() / 2;
-                let start = descent::Start { point: claim.point(), size, budget, still: descent::STILL, goal: self.goal() };
+                let start =
+                    descent::Start { point: claim.point(), size, budget, still: descent::STILL, goal: self.goal() };
                 Present::Descent(Box::new(Descent::new(self.shape, &self.archive, start)), Kind::Finish)
             }
             Next::Restart(Kind::Population) => {
@@ -112,7 +114,9 @@ impl Portfolio {
                 let change = Change::Tracked(self.rivals(answers));
                 self.changed(change, Kind::Border, [claim.point(), rival].concat(), (BORDER, descent::STILL))
             }
-            Next::Feasible(claim) => self.changed(Change::Feasible, Kind::Feasible, claim.point(), (BORDER, descent::STILL)),
+            Next::Feasible(claim) => {
+                self.changed(Change::Feasible, Kind::Feasible, claim.point(), (BORDER, descent::STILL))
+            }
             Next::Second(claim) => Present::Second(claim),
             Next::Restart(_) | Next::End => Present::Ended,
         };

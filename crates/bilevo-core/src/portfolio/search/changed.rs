@@ -380,12 +380,35 @@ mod tests {
     fn an_answer_that_costs_the_follower_a_lot_is_no_tie() {
         let (shape, _, scales) = run(&[[0.5, 0.25], [0.5, 0.5], [0.5, 1.0], [0.5, 0.0]]);
         let scale = scales.follower();
-        let change = Change::Exact(Rivals { answers: vec![vec![0.0]], range: scales.follower(), scales: scales.clone() });
+        let change =
+            Change::Exact(Rivals { answers: vec![vec![0.0]], range: scales.follower(), scales: scales.clone() });
         // F, G, then what the follower loses against its answer and against a rival, g.
         let lost = |own: f64, rival: f64| change.costs_more(TIED, shape, &[0.0, 9.0, own * scale, rival * scale, 9.0]);
         assert!(lost(2.1, 0.0) && lost(0.0, 2.1) && !lost(1.9, 1.9));
         let border = Change::Border(Rivals { answers: vec![vec![0.0]], scales, range: 1.0 });
         assert!(!border.costs_more(TIED, shape, &[0.0, 9.0, 9.0 * scale]));
+    }
+
+    /// A border between the answers 0.25 and 0.5, from where the first is worse, with other places to begin.
+    fn border(starts: Vec<Vec<f64>>) -> Vec<f64> {
+        let (shape, archive, scales) = run(&[[0.5, 0.25], [0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.75, 0.75]]);
+        let change = Change::Border(Rivals { answers: vec![vec![0.5]], scales: scales.clone(), range: 1.0 });
+        let start = Start { point: vec![0.75, 0.75], size: 0.25, budget: 100, still: 1e-3, goal: None };
+        let mut search = Changed::new(shape, &archive, change, start, false).or_from(starts);
+        let level = || LevelSpec { inequalities: 1, ..LevelSpec::boxed(vec![(0.0, 1.0)]) };
+        let spec = ProblemSpec::new("scripted", level(), level());
+        let streams = crate::rng::Streams::new(1);
+        let ground = Ground { spec: &spec, archive: &archive, scales: &scales, streams };
+        search.ask(&ground, &mut Wanted::new(2));
+        search.descent.start().point.clone()
+    }
+
+    #[test]
+    fn a_border_begins_at_the_best_decision_that_keeps_it() {
+        // G = x - y and f(x, y) <= f(x, 0.5) hold at the first and the third alone.
+        assert_eq!(border(vec![vec![0.5, 0.5], vec![0.5, 0.25], vec![0.25, 0.5]]), [0.25, 0.5]);
+        assert_eq!(border(vec![vec![0.5, 0.25]]), [0.75, 0.75], "none does");
+        assert_eq!(border(Vec::new()), [0.75, 0.75]);
     }
 
     #[test]

@@ -127,11 +127,11 @@ mod sample {
 }
 
 mod descent {
-    use super::super::descent::{Descent, Start};
+    use super::super::descent::{Descent, STILL, Start};
     use super::*;
 
     fn start(budget: u64) -> Start {
-        Start { point: vec![0.1, 0.1], size: 1.0, budget, still: descent::STILL, goal: None }
+        Start { point: vec![0.1, 0.1], size: 1.0, budget, still: STILL, goal: None }
     }
 
     fn descend(bench: &mut Bench, start: Start) -> (Option<End>, Claim) {
@@ -191,7 +191,7 @@ mod descent {
     #[test]
     fn a_coarse_one_ends_sooner_and_is_not_made_exact() {
         let mut bench = Bench::new(bowl, follows);
-        let (end, claim) = descend(&mut bench, Start { still: descent::STILL2, ..start(400) });
+        let (end, claim) = descend(&mut bench, Start { still: 0.02, ..start(400) });
         assert_eq!(end, Some(End::Converged));
         assert!((claim.x[0] - 0.45).abs() < 0.02);
         let mut exact = Bench::new(bowl, follows);
@@ -219,6 +219,19 @@ mod descent {
         search.cut();
         assert_eq!((bench.run(&mut search), bench.judged().len()), (Some(End::Spent), 1));
         assert!(search.claim().is_some());
+    }
+
+    #[test]
+    fn it_goes_around_a_region_that_fails() {
+        // The first point along x, at 0.3, fails; so does every answer there.
+        let fails = |p: &[f64]| (0.2..0.4).contains(&p[0]);
+        let mut bench = Bench::new(bowl, |p| if (0.2..0.4).contains(&p[0]) { vec![] } else { follows(p) });
+        let (end, claim) = descend(&mut bench, start(400));
+        assert_eq!(end, Some(End::Converged));
+        // Then closer, on the other side.
+        let tried: Vec<f64> = bench.trace.iter().map(|(_, p)| p[0]).filter(|x| *x != 0.1).collect();
+        assert!(tried[0] == 0.1 + 0.2 && tried[1] == 0.0, "{tried:?}");
+        assert!(claim.value() < bowl(&[0.15, 0.15])[0] && !fails(&claim.x), "{claim:?}");
     }
 
     #[test]
