@@ -119,7 +119,8 @@ impl Boxes {
     pub(super) fn begin(&mut self, look: Look, spent: u64) {
         self.look = look;
         let more = if look == Look::Close { spent / SHARE } else { AGAIN * spent };
-        self.limit = self.former.is_some().then_some(spent + more);
+        // A box that grew is left behind for good.
+        self.limit = (self.former.is_some() && self.before.is_some()).then_some(spent + more);
     }
 
     /// What was found before, if the present look has taken too much, or finds that both values vanish.
@@ -134,8 +135,8 @@ impl Boxes {
     /// What was found before, if the present look close by shows that both values are zero as far as can be told.
     pub(super) fn in_vain(&self, best: &Solved) -> Option<&Former> {
         let zero = |change: &f64| !(KEPT.0..=KEPT.1).contains(change);
-        let close = self.look == Look::Close;
-        self.former.as_ref().filter(|former| close && former.changes(best).iter().all(zero))
+        let limited = self.look == Look::Close && self.limit.is_some();
+        self.former.as_ref().filter(|former| limited && former.changes(best).iter().all(zero))
     }
 
     /// The settings for the present box.
@@ -322,7 +323,10 @@ mod tests {
         let mut boxes = Boxes::default();
         boxes.begin(Look::Close, 900);
         assert!(boxes.given_up(9000, None).is_none(), "the first look has no limit");
-        boxes.former = Some(former);
+        boxes.former = Some(former.clone());
+        boxes.begin(Look::Close, 900);
+        assert!(boxes.given_up(9000, None).is_none(), "nor has one in a box that grew");
+        boxes.before = Some(former.spaces);
         boxes.begin(Look::Close, 900);
         assert!(boxes.given_up(1200, None).is_none() && boxes.given_up(1201, None).is_some());
         let after = |values| boxes.given_up(1000, Some(&best(0.0, 0.0, values))).is_some();

@@ -26,8 +26,8 @@ const NEAR_END: (f64, f64, f64) = (1e-3, 3e-2, 5.0);
 /// Steps below this share of the weight end a leaning descent; larger weights count as this one.
 const COARSE: f64 = 0.03;
 const MODERATE: f64 = 0.3;
-/// Steps below this end an exact end: where the follower is indifferent at one decision only, every distance from it
-/// is what the follower would lose.
+/// Steps below this end an exact end, and a descent into the follower's constraints: where the follower is
+/// indifferent, or has an answer, up to one decision, every distance from it counts.
 const SHARP: f64 = 1e-8;
 /// Decisions that are looked at before a search along a border begins at one of them.
 const HOPES: usize = 8;
@@ -101,22 +101,13 @@ impl Portfolio {
                 let change = Change::Exact(self.rivals(answers));
                 self.changed(change, Kind::Exact, point, (EXACT, SHARP))
             }
-            Next::Border(claim, answers) => {
-                let change = Change::Border(self.rivals(answers));
-                let starts = self.hopes(&claim).into_iter().map(|c| c.point()).collect();
-                match self.changed(change, Kind::Border, claim.point(), (BORDER, descent::STILL)) {
-                    Present::Changed(search, kind, of) => Present::Changed(Box::new(search.or_from(starts)), kind, of),
-                    other => other,
-                }
-            }
+            Next::Border(claim, answers) => self.border(&claim, answers),
             Next::Tracked(claim, answers) => {
                 let rival = answers.last().cloned().unwrap_or_default();
                 let change = Change::Tracked(self.rivals(answers));
                 self.changed(change, Kind::Border, [claim.point(), rival].concat(), (BORDER, descent::STILL))
             }
-            Next::Feasible(claim) => {
-                self.changed(Change::Feasible, Kind::Feasible, claim.point(), (BORDER, descent::STILL))
-            }
+            Next::Feasible(claim) => self.changed(Change::Feasible, Kind::Feasible, claim.point(), (BORDER, SHARP)),
             Next::Second(claim) => Present::Second(claim),
             Next::Restart(_) | Next::End => Present::Ended,
         };
@@ -161,6 +152,16 @@ impl Portfolio {
             Change::Exact(rivals) | Change::Border(rivals) | Change::Tracked(rivals) => rivals.answers.clone(),
         };
         Present::Changed(Box::new(Changed::new(self.shape, &self.archive, change, start, informed)), kind, rivals)
+    }
+
+    /// Along a border, from a claim or a decision that keeps it.
+    fn border(&self, claim: &Claim, answers: Vec<Vec<f64>>) -> Present {
+        let starts = self.hopes(claim).iter().map(Claim::point).collect();
+        let change = Change::Border(self.rivals(answers));
+        match self.changed(change, Kind::Border, claim.point(), (BORDER, descent::STILL)) {
+            Present::Changed(search, kind, of) => Present::Changed(Box::new(search.or_from(starts)), kind, of),
+            other => other,
+        }
     }
 
     /// Answers that the claimed one must not be worse than.
