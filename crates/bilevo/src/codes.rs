@@ -70,11 +70,11 @@ pub const WARNINGS: [(&str, &str); 25] = [
     ("W606", "the audit did not confirm the answer"),
     ("W607", "a proof found a better answer for the follower"),
     ("W608", "the leader's value could not be proven"),
-    ("W609", "the follower's answer was not searched for a second time"),
+    ("W609", "the follower's answer was not rechecked"),
     ("W610", "the follower's own solver gave two answers to one decision"),
     ("W611", "the search ended too early: there may be a better answer"),
     ("W612", "the best known optimum was not reached"),
-    ("W613", "the answer lies at the edge of the box that was searched, where no bound is"),
+    ("W613", "the answer lies at an open edge of the box that was searched"),
 ];
 
 /// The code of something that speaks against an answer.
