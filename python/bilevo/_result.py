@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -134,12 +135,11 @@ class Audit:
 
 @dataclass(frozen=True)
 class Verification:
-    """How the follower's answer was verified in the run; ``words`` says it in a sentence.
+    """How the follower's answer was verified; ``words`` says it in a sentence.
 
-    ``settled``: the search for it was finished. ``rechecked``: the follower was searched again at
-    this decision, independently. ``agreed``: as many restarts ended at this value as the method wants;
-    ``agreeing`` of ``restarts`` did. In the whole run, ``rechecks`` rechecks replaced ``corrected`` answers
-    with better ones.
+    ``settled``: the search for it converged. ``rechecked``: the follower was searched again at this decision,
+    independently. ``agreed``: enough restarts ended at this value (``agreeing`` out of ``restarts``). Out of
+    ``rechecks`` rechecks in the whole run, ``corrected`` found a better answer.
     """
 
     settled: bool
@@ -161,9 +161,10 @@ class Result:
     """The result of a run. Objective values are in the problem's own direction.
 
     ``success`` is true if the answer is good: it is feasible at both levels, the follower was rechecked, the
-    search came to its end (restarts agree, nothing improves any more, or the target is met), and an audit, if
-    there was one, found nothing against it. Otherwise ``warnings`` says what is wrong, each with a stable ``code``. The exit code of the
-    command line follows the same rule. ``verification`` says how the follower's answer was verified.
+    search came to its end (restarts agree, nothing improves any more, or the target is met), and the audit, if
+    there was one, found nothing against it. Otherwise ``warnings`` says what is wrong, each with a stable
+    ``code``. The exit code of the command line follows the same rule. ``verification`` says how the follower's
+    answer was verified.
     ``solved`` says whether the best known optimum was reached; it is None if none is known. ``notice`` says
     why ``auto`` switched to another method, if it did. ``evaluations`` has every evaluation of the run (of the
     first 200,000 points), for ``known=`` of another one. :meth:`to_dict` returns the object that the command
@@ -309,16 +310,17 @@ class Result:
             ("x", _numbers(self.x, self.names_upper)),
             ("y", _numbers(self.y, self.names_lower)),
             ("fun (F)", f"{self.fun:.9g}"),
-            ("lower_fun (f)", f"{self.lower_fun:.9g}"),
         ]
+        # Where the follower has its own solver, nothing is searched for below, and f may be unknown.
+        by_solver = self._raw.get("lower_dim") == 0
+        if not (by_solver and math.isnan(self.lower_fun)):
+            rows.append(("lower_fun (f)", f"{self.lower_fun:.9g}"))
         if self.maxcv_upper > 0 or self.maxcv_lower > 0:
             rows.append(("violation", f"upper {self.maxcv_upper:.3g}, lower {self.maxcv_lower:.3g}"))
         if self.accuracy is not None:
             lower = "" if self.lower_accuracy is None else f", lower {self.lower_accuracy:.3g}"
             rows.append(("accuracy", f"upper {self.accuracy:.3g}{lower}"))
         failed = f", {self.n_failed} failed" if self.n_failed else ""
-        # Where the follower has its own solver, nothing is searched for below.
-        by_solver = self._raw.get("lower_dim") == 0
         counts = f"upper {self.nfev_upper}, lower {self.nfev_lower}"
         if by_solver:
             counts = f"{self.nfev_lower} calls of the follower's solver, {self.nfev_upper} of F"
@@ -328,7 +330,7 @@ class Result:
         ]
         if by_solver and self.n_skipped:
             rows.append(("decisions", f"{self.n_lower_searches} asked about, {self.n_skipped} skipped by their rank"))
-        elif self.n_lower_searches and not by_solver:
+        elif self.n_lower_searches and not by_solver and not (self.verification and self.verification.restarts):
             rows.append(("lower searches", f"{self.n_lower_searches} run, {self.n_skipped} skipped"))
         if by_solver:
             found = self.verification

@@ -170,9 +170,23 @@ pub fn doubts(result: &RunResult, engine: &Engine) -> Vec<Doubt> {
         && let Some(known) = engine.spec().nearest_known(solution.upper_value, solution.lower_value)
     {
         let found = (solution.upper_value, solution.lower_value);
-        doubts.push(Doubt::TargetMissed { found, known: (known.upper, known.lower) });
+        let known = (known.upper, known.lower);
+        let stop = &engine.config().stop;
+        // Where F is flat, x and with it f may be a little off: what matters is that y is the follower's answer.
+        let verified = confirmed || verification.agreed;
+        let reached = is_near(found.0, known.0, stop.target_tolerance)
+            && (verified || known.1.is_none_or(|known| is_near(found.1, known, stop.lower_target_tolerance)));
+        if !reached {
+            doubts.push(Doubt::TargetMissed { found, known });
+        }
     }
     doubts
+}
+
+/// Whether a value equals a known one, within a tolerance that is relative above 1: known values have only so
+/// many digits.
+fn is_near(found: f64, known: f64, tolerance: f64) -> bool {
+    (found - known).abs() <= tolerance * known.abs().max(1.0)
 }
 
 fn no_answer(result: &RunResult) -> Doubt {

@@ -167,6 +167,10 @@ fn effort_decides_when_a_run_ends_and_the_answer_tells_how_it_was_verified() {
     assert_eq!(normal["verification"]["rechecked"], true);
     let text = bilevo(&["solve", "smd1", "--target", "off", "--effort", "quick"]);
     assert!(stdout(&text).contains("rechecked; 2 of 2 restarts agree"), "{}", stdout(&text));
+    // What only those want who compare methods is shown for the methods they compare.
+    let nested = bilevo(&["solve", "smd1", "--method", "cr-bl-cma-es", "--seed", "1"]);
+    let inner = |output: &Output| ["\n  searches ", "\n  model "].map(|line| stdout(output).contains(line));
+    assert_eq!((inner(&text), inner(&nested)), ([false; 2], [true; 2]));
     refused(&["solve", "smd1", "--method", "bl-cma-es", "--effort", "quick"], &["portfolio.effort"]);
 }
 

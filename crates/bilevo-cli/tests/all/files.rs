@@ -37,6 +37,20 @@ fn every_template_is_a_sound_file_with_the_name_asked_for() {
     }
 }
 
+/// What a new user does first must not end with a warning about digits.
+#[test]
+fn every_template_is_solved_without_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    for template in TEMPLATES {
+        bilevo(folder.path(), &["new", template, "--template", template]);
+        for seed in ["1", "2", "3"] {
+            let output = bilevo(folder.path(), &["solve", &format!("{template}.toml"), "--seed", seed]);
+            assert_eq!((code(&output), text(&output.stderr)), (0, ""), "{template} {seed}");
+            assert!(!text(&output.stdout).contains("not reached"), "{template} {seed}: {}", text(&output.stdout));
+        }
+    }
+}
+
 #[test]
 fn the_program_template_brings_a_script_that_is_asked() {
     let folder = tempfile::tempdir().unwrap();

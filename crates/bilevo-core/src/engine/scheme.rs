@@ -207,11 +207,11 @@ family! {
     /// The schemes as serialisable state.
     state SchemeState: Scheme, from SchemeSetup<'_>, facts SchemeFacts;
 
-    /// Every decision that is taken up gets a lower search of its own, as published.
+    /// Every chosen decision gets its own lower search, as published.
     nested::Nested,
-    /// The leader's decisions alone are searched, where the follower has its own solver.
+    /// For a follower with its own solver: searches only the leader's decisions.
     leader::Leader,
-    /// Searches that claim, verdicts that check, and a portfolio that decides which comes next.
+    /// Descents, populations and other searches; what they found so far decides which comes next.
     portfolio::Portfolio,
 }
 

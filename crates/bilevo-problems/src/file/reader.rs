@@ -12,6 +12,18 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+/// What other tools call some keys.
+const OTHER_WORDS: [(&str, &str); 8] = [
+    ("constraints", "subject_to"),
+    ("st", "subject_to"),
+    ("objective", "minimize"),
+    ("min", "minimize"),
+    ("max", "maximize"),
+    ("vars", "variables"),
+    ("bounds", "variables"),
+    ("leader", "upper"),
+];
+
 /// What often lies behind a number that is none.
 pub(crate) const NOT_FINITE: &str =
     "is there a division by zero, or the root or logarithm of a number that is too small?";
@@ -142,7 +154,8 @@ impl<'r> Reader<'r> {
     /// Keys that are not known, with the nearest that is.
     pub(crate) fn unknown_keys(&mut self, fields: &[Field], known: &[&str]) {
         for field in fields.iter().filter(|field| !known.contains(&field.key.as_str())) {
-            let near = nearest(&field.key, known.iter().copied());
+            let other = OTHER_WORDS.iter().find(|(word, key)| *word == field.key && known.contains(key));
+            let near = other.map(|(_, key)| (*key).to_string()).or_else(|| nearest(&field.key, known.iter().copied()));
             let message = format!("unknown key `{}`{}", field.key, did_you_mean(&near));
             self.key_error(field, message, format!("known keys: {}", known.join(", ")));
         }

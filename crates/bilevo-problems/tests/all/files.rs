@@ -306,6 +306,11 @@ fn every_mistake_has_its_message() {
         ),
         (
             "maximize = \"t * y1\"",
+            "maximize = \"t\"\nconstraints = [\"t <= 1\"]",
+            "5:1: upper.constraints: unknown key `constraints`; did you mean `subject_to`?",
+        ),
+        (
+            "maximize = \"t * y1\"",
             "maximize = \"t\"\nminimize = \"t\"",
             "upper.maximize: a level either minimises or maximises",
         ),

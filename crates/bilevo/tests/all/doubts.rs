@@ -119,6 +119,27 @@ fn a_known_value_of_the_leader_alone_is_met_only_by_a_follower_that_was_looked_a
     }
 }
 
+/// Where F is large and flat, its last digits and x, and with x the follower's f, are a little off.
+#[test]
+fn a_known_value_is_missed_by_a_share_of_it() {
+    let market = |known: f64| {
+        Functions::new(
+            "market",
+            vec![(0.0, 100.0)],
+            vec![(0.0, 100.0)],
+            |x, y| -x[0] * (90.0 - x[0] - y[0]),
+            |x, y| -y[0] * (90.0 - x[0] - y[0]),
+        )
+        .best_known(known, Some(-506.25))
+    };
+    for seed in 1..=3 {
+        let result = Solver::new(&market(-1012.5)).seed(seed).run().unwrap();
+        assert!(result.success, "{seed}: {:?}", result.warnings);
+        let result = Solver::new(&market(-1012.6)).seed(seed).run().unwrap();
+        warned(&result, "the best known optimum was not reached");
+    }
+}
+
 #[test]
 fn violations_have_a_tolerance_of_their_own() {
     // F = x is best at x = 0, where the constraint x >= 0.15 is violated by 0.15.

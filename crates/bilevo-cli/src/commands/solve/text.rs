@@ -14,18 +14,11 @@ pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -
     solution(out, engine, result)?;
     let counts = &result.evaluations;
     let (upper, lower, total) = (grouped(counts.upper), grouped(counts.lower), grouped(counts.total()));
-    let refining = grouped(counts.refine_lower);
     // Where the follower has its own solver, nothing is searched for below.
     let by_solver = engine.spec().is_oracle_alone();
     match by_solver {
         true => line(out, "evaluations", format_args!("{lower} calls of the follower's solver, {upper} of F"))?,
-        false => {
-            line(
-                out,
-                "evaluations",
-                format_args!("{upper} upper + {lower} lower ({refining} of them refining) = {total}"),
-            )?;
-        }
+        false => line(out, "evaluations", format_args!("{upper} upper + {lower} lower = {total}"))?,
     }
     let failed = counts.failed_upper + counts.failed_lower;
     if failed + counts.retried > 0 {
@@ -33,20 +26,8 @@ pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -
             (grouped(counts.failed_upper), grouped(counts.failed_lower), grouped(counts.retried));
         line(out, "failed", format_args!("{WARN}{upper} upper, {lower} lower; {again} tried again{WARN:#}"))?;
     }
-    let searches = &result.lower_searches;
-    let (run, skipped, more) = (grouped(searches.run), grouped(searches.skipped), grouped(searches.resampled));
-    if by_solver && searches.skipped > 0 {
-        line(out, "decisions", format_args!("{run} asked about, {skipped} skipped by their rank, {more} resampled"))?;
-    } else if searches.run > 0 && !by_solver {
-        line(out, "searches", format_args!("{run} run, {skipped} skipped, {more} candidates resampled"))?;
-    }
-    if let Some(accuracy) = result.model_accuracy {
-        let percent = 100.0 * accuracy;
-        line(
-            out,
-            "model",
-            format_args!("ordered {percent:.0}% of pairs correctly, {}", counted(result.trainings, "training")),
-        )?;
+    if result.verification.is_none_or(|verification| verification.restarts == 0) {
+        parts(out, result, by_solver)?;
     }
     match &result.verification {
         Some(found) if by_solver && found.restarts <= 1 => line(out, "answer", "by the follower's own solver")?,
@@ -68,7 +49,7 @@ pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -
         let spent = grouped(audit.evaluations.upper + audit.evaluations.lower);
         line(out, "audit", format_args!("{style}{}{style:#} ({spent} evaluations)", audit.words))?;
     }
-    let missed = matches!(result.stop, Status::Finished(_)) && result.target_met == Some(false);
+    let missed = matches!(result.stop, Status::Finished(_)) && result.warnings.iter().any(|told| told.code == "W612");
     let end = format!("{}{}", result.stop, if missed { ", best known value not reached" } else { "" });
     let style = match result.stop {
         _ if missed => WARN,
@@ -79,6 +60,25 @@ pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -
     let (generations, seconds) = (counted(result.generations, "generation"), result.times.seconds);
     line(out, "end", format_args!("{style}{end}{style:#} after {generations}, {seconds:.2} s"))?;
     Ok(out.flush()?)
+}
+
+/// The lower searches and the ranking model of a published method, which does not restart.
+fn parts(out: &mut impl Write, result: &RunResult, by_solver: bool) -> anyhow::Result<()> {
+    let searches = &result.lower_searches;
+    let (run, skipped, more) = (grouped(searches.run), grouped(searches.skipped), grouped(searches.resampled));
+    if by_solver && searches.skipped > 0 {
+        line(out, "decisions", format_args!("{run} asked about, {skipped} skipped by their rank, {more} resampled"))?;
+    } else if searches.run > 0 && !by_solver {
+        let refining = grouped(result.evaluations.refine_lower);
+        line(out, "searches", format_args!("{run} run, {skipped} skipped, {more} candidates resampled"))?;
+        line(out, "refinement", format_args!("{refining} of the lower evaluations"))?;
+    }
+    if let Some(accuracy) = result.model_accuracy {
+        let percent = 100.0 * accuracy;
+        let trainings = counted(result.trainings, "training");
+        line(out, "model", format_args!("ordered {percent:.0}% of pairs correctly, {trainings}"))?;
+    }
+    Ok(())
 }
 
 fn solution(out: &mut impl Write, engine: &Engine, result: &RunResult) -> anyhow::Result<()> {
