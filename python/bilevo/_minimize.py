@@ -76,7 +76,8 @@ def minimize(
         unless ``maximize`` says otherwise. Instead of F you can pass a complete problem: a
         :class:`BilevelProblem`, the name of a built-in problem, or the path of a problem file.
     bounds_upper, bounds_lower:
-        A pair (low, high) for each variable of x and of y; equal bounds fix a variable.
+        A pair (low, high) for each variable of x and of y. Equal bounds fix a variable; ``None`` or an
+        infinity leaves a side open.
     integer_upper, integer_lower:
         Which variables of x and of y are whole numbers: indices, a mask, or True for all of them.
     follower:
@@ -101,16 +102,16 @@ def minimize(
         A whole number or a numpy Generator. By default it is drawn; the result keeps it.
     x0, y0:
         Where to begin: a decision of the leader, and the follower's answer to it if one is known. With
-        ``follower=`` several decisions may be given as rows; all of them are tried first. Other methods take
-        one. A run that goes on from a checkpoint has begun already.
+        ``follower=`` you may give several decisions as rows; all of them are tried first. They have no effect on
+        a run that continues from a checkpoint.
     start:
-        The result of a neighbouring problem (the same variables, other functions): the run begins at its
-        answer, or the nearest point of the box.
+        The result of a similar problem (the same variables, other functions): the run begins at its
+        answer, or at the nearest point of the box.
     known:
-        Evaluations of this problem's functions that exist already: another run's ``result.evaluations``, a CSV
-        file, a pandas frame, a mapping or an array with columns x, y, F, G, f, g, or a list of these. What is
-        known is not evaluated again and does not count. ``auto`` learns from all of it; other methods begin at the
-        best of it. ``result.notice`` says what was left out.
+        Evaluations that you already have: another run's ``result.evaluations``, a CSV file, a pandas frame, a
+        mapping or an array with columns x, y, F, G, f, g, or a list of these. They are not repeated and do not
+        count. ``auto`` learns from all of them; other methods begin at the best. ``result.notice`` says what was
+        left out.
     workers:
         A number of processes (-1: one per processor), any ``concurrent.futures`` executor, a
         Dask client, or a map-like callable. The result does not depend on it. Your functions then
@@ -134,9 +135,9 @@ def minimize(
         Seconds that one evaluation may take; one that takes longer fails, and its process is
         stopped. Works with a number of ``workers``, and for problem files that name a program.
     effort:
-        How sure ``auto`` must be before it stops by itself: ``"quick"`` restarts less often than
-        ``"normal"``, ``"thorough"`` more often, and ``"budget"`` spends the whole budget. ``"local"`` stops at
-        the first verified answer, which is enough where ``x0`` or ``start`` is close.
+        How sure to be before stopping: ``"quick"`` restarts less often than ``"normal"``, the default, and
+        ``"thorough"`` more often; ``"budget"`` spends the whole budget. ``"local"`` stops at the first verified
+        answer, which is enough if ``x0`` or ``start`` is close to the optimum. For ``auto`` only.
     audit:
         Solve the follower's problem once more at the end, by other means and from many starts;
         ``result.audit`` says whether the answer stands. Its evaluations are counted separately.
@@ -219,9 +220,9 @@ def minimize(
     failed = [_failure(*failure) for failure in failures]
     result = Result._read(json.loads(raw), _history(run), failed, run.names(), problem._source()[0])
 
-    def write_page(path: str, evaluations: int | None) -> None:
+    def write_page(path: str, evaluations: int | None, units: dict[str, str]) -> None:
         with ExitStack() as stack:
-            run.report(_evaluator(problem, workers, eval_timeout, stack), path, raw, evaluations)
+            run.report(_evaluator(problem, workers, eval_timeout, stack), path, raw, evaluations, units)
 
     object.__setattr__(result, "_write_page", write_page)
     object.__setattr__(result, "evaluations", Evaluations(*run.evaluations(), *run.names()))

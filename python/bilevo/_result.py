@@ -205,7 +205,9 @@ class Result:
     failures: Sequence[Failure] = field(default=(), repr=False)
     _raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     _place: str = field(default="", repr=False, compare=False)
-    _write_page: Callable[[str, int | None], None] | None = field(default=None, repr=False, compare=False)
+    _write_page: Callable[[str, int | None, dict[str, str]], None] | None = field(
+        default=None, repr=False, compare=False
+    )
 
     @classmethod
     def _read(
@@ -270,20 +272,31 @@ class Result:
 
         return prove(self._place or self.problem, self.x, self.y, eps=eps, time_limit=time_limit)
 
-    def report(self, path: str | os.PathLike[str], *, evaluations: int | None = None) -> None:
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        evaluations: int | None = None,
+        units: Mapping[str, str] | None = None,
+    ) -> None:
         """Write a page about the run: the answer, how sure it is and why, what lies around it, what to try next.
 
-        The page is one HTML file that needs nothing else. To see what lies around the answer, your functions
-        are evaluated a little more: at most about ``evaluations`` times, by default a tenth of what the run
-        took or what fits in two seconds. Only a result that :func:`minimize` returned in this process can do
-        that; one that was copied or loaded cannot.
+        The page is a single HTML file. To explore the neighbourhood of the answer, your functions are evaluated
+        a little more: about ``evaluations`` times at most, by default a tenth of the run's evaluations or two
+        seconds' worth. ``units`` gives the units of variables and objectives, as in
+        ``{"toll": "EUR", "F": "EUR/day"}``. Only the result that :func:`minimize` returned can write a page; a
+        copied or loaded one cannot.
         """
+        names = [*_named("x", self.x, self.names_upper), *_named("y", self.y, self.names_lower), "F", "f"]
+        for name in units or {}:
+            if name not in names and name not in [own.partition("[")[0] for own in names]:
+                raise ProblemError(f"units: there is no variable `{name}`\nhint: the names are {', '.join(names)}")
         if self._write_page is None:
             raise ProblemError(
                 "this result has lost its problem, so nothing can be evaluated for a report"
                 "\nhint: call report() on the result that minimize() returned"
             )
-        self._write_page(os.fspath(path), evaluations)
+        self._write_page(os.fspath(path), evaluations, dict(units or {}))
 
     def __getstate__(self) -> dict[str, Any]:
         # The functions of a problem need not be picklable, and are not part of the result.
@@ -377,6 +390,11 @@ def _short(value: float) -> str:
     ['1000000000', '0.123457', 'nan']
     """
     return f"{value + 0.0:.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:.6g}"
+
+
+def _named(letter: str, values: Floats, names: Sequence[str]) -> list[str]:
+    """The names of the variables; ``x1``, ``x2``, … where they have none."""
+    return list(names) or [f"{letter}{index + 1}" for index in range(len(values))]
 
 
 def _numbers(values: Floats, names: Sequence[str]) -> str:

@@ -47,6 +47,7 @@ def test_problem_files_fit_their_schema() -> None:
         {"upper": {"maximize": "t", "variables": {"t": [0, 1, 2]}}},
         {"lower": {"minimize": "y"}},
         {"best_known": {"x": [1]}},
+        {"units": {"t": 1}},
     ],
 )
 def test_mistakes_do_not_fit(change: dict[str, Any]) -> None:

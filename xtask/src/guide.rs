@@ -20,7 +20,7 @@ const HEAD: &str = "\
 > Python: `bilevo.minimize(F, f, bounds_upper, bounds_lower)`. Command line: `bilevo solve problem.toml`.
 
 Both objectives are minimised unless `maximize` says otherwise. A constraint is met when its value is <= 0. Every
-variable needs finite bounds. `result.success` says whether the answer is good, `result.warnings` what is wrong.
+variable has bounds; `inf` (`None` in Python) leaves a side open. `result.success` says whether the answer is good, `result.warnings` what is wrong.
 If you can compute the follower's response yourself, pass it as `follower=`. `cargo xtask guide` writes the whole
 guide into one Markdown file.
 
@@ -53,17 +53,14 @@ pub(crate) fn index() -> Result<String, String> {
     Ok(text + TAIL)
 }
 
-/// Pages that the index does not name, or names in vain.
-pub(crate) fn missing_from_index() -> Result<Vec<String>, String> {
-    let index = crate::root().join(INDEX);
-    let named: Vec<String> = lines(&index)?.iter().flat_map(|l| targets(&l.text)).collect();
-    let unnamed = pages()?.into_iter().map(|(_, file)| format!("{PAGES}/{file}")).filter(|page| !named.contains(page));
+/// Whether the index is what the pages make it today, and its links lead somewhere.
+pub(crate) fn wrong_index() -> Result<Vec<String>, String> {
+    let path = crate::root().join(INDEX);
+    let text = fs::read_to_string(&path).map_err(|e| format!("{INDEX}: {e}"))?;
+    let stale = (text != index()?).then(|| format!("{INDEX} is out of date\nhint: cargo xtask generate"));
+    let named: Vec<String> = lines(&path)?.iter().flat_map(|l| targets(&l.text)).collect();
     let lost = named.iter().filter(|target| !crate::root().join(target).exists());
-    let hint = "hint: cargo xtask generate";
-    Ok(unnamed
-        .map(|page| format!("{INDEX}: {page} is missing\n{hint}"))
-        .chain(lost.map(|target| format!("{INDEX}: {target} does not exist\n{hint}")))
-        .collect())
+    Ok(stale.into_iter().chain(lost.map(|target| format!("{INDEX}: {target} does not exist"))).collect())
 }
 
 /// Writes the whole guide into one file.

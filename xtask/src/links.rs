@@ -26,7 +26,7 @@ pub(crate) fn check() -> Result<(usize, usize), String> {
         }
     }
     broken.extend(unlisted_pages()?);
-    broken.extend(crate::guide::missing_from_index()?);
+    broken.extend(crate::guide::wrong_index()?);
     if broken.is_empty() { Ok((files.len(), count)) } else { Err(broken.join("\n")) }
 }
 

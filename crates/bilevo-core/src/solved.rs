@@ -3,8 +3,8 @@
 //! A run is solved if its solution matches *some* known optimum: F and, where it is known, f within
 //! their tolerances of that optimum, and both levels feasible within a tolerance. A leader may be
 //! indifferent between optima with different f, so the two values must belong to the same one. Where only
-//! F of an optimum is known, the follower must have been looked at again: a follower that is not solved
-//! reaches any F.
+//! F of an optimum is known, the follower must have been rechecked: with an unsolved follower, any F is
+//! possible.
 
 use crate::problem::{BestKnown, ProblemSpec};
 use crate::record::{Accuracy, Solution};

@@ -10,6 +10,7 @@ mod page;
 
 use crate::report::ReportError;
 use bilevo::audit::around::{Slice, Surroundings};
+use bilevo::problems::file::Labels;
 use bilevo::{GenerationRecord, Level, ProblemSpec, RunResult};
 
 /// Everything that is said about one run.
@@ -23,6 +24,8 @@ pub struct RunReport<'a> {
     pub records: &'a [GenerationRecord],
     /// What lies around the answer.
     pub around: &'a Surroundings,
+    /// Units, and constraints in words.
+    pub labels: &'a Labels,
     /// How to repeat it.
     pub command: &'a str,
 }
@@ -48,6 +51,16 @@ impl RunReport<'_> {
         let letter = if level == Level::Upper { 'x' } else { 'y' };
         let own = self.spec.level(level).space.names(letter);
         own.into_iter().nth(index).unwrap_or_else(|| format!("{letter}{}", index + 1))
+    }
+
+    /// A value with its unit, if it has one.
+    fn with_unit(&self, name: &str, value: String) -> String {
+        self.labels.unit(name).map_or(value.clone(), |unit| format!("{value} {unit}"))
+    }
+
+    /// A name with its unit, for an axis.
+    fn axis(&self, name: &str) -> String {
+        self.labels.unit(name).map_or(name.into(), |unit| format!("{name} ({unit})"))
     }
 
     fn slices(&self, level: Level) -> impl Iterator<Item = &Slice> {

@@ -31,6 +31,7 @@ mod check;
 mod data;
 mod depends;
 mod diagnostic;
+mod labels;
 mod levels;
 mod meaning;
 mod mps;
@@ -43,6 +44,7 @@ mod variables;
 
 pub use check::{Evaluate, Rounding, about_equations, check, rounding};
 pub use diagnostic::{Diagnostic, FileError, Severity};
+pub use labels::Labels;
 pub use open::{MAX_FILE, MAX_TABLE, no_tables, read, read_as, text_of};
 pub use problem::ExpressionProblem;
 pub use reading::{Goal, Reading};
@@ -73,6 +75,8 @@ pub enum ProblemFile {
         spec: ProgramSpec,
         /// A hash of what the file means, its program's files included.
         hash: String,
+        /// Words for reports.
+        labels: Labels,
         /// The text of the file, for remarks about it.
         origin: Origin,
     },
@@ -118,10 +122,13 @@ pub(crate) struct KnownPoint {
     pub(crate) place: Place,
 }
 
+/// The table of units.
+const UNITS: &str = "units";
 /// Keys that only people read.
 const NOTES: [&str; 8] = ["about", "description", "source", "reference", "url", "notes", "family", "license"];
-const GENERAL: [&str; 13] = [
+const GENERAL: [&str; 14] = [
     "name",
+    UNITS,
     "upper",
     "lower",
     "follower",
@@ -203,16 +210,29 @@ fn toml_hint(document: &Document, span: Option<std::ops::Range<usize>>) -> Strin
 /// Everything read, before it becomes a problem.
 #[allow(clippy::large_enum_variant)] // there is one
 enum Parts {
-    Expressions { spec: ProblemSpec, levels: [Compiled; 2], definitions: Vec<Definition>, points: Vec<KnownPoint> },
-    Program { spec: ProgramSpec, place: Place },
+    Expressions {
+        spec: ProblemSpec,
+        levels: [Compiled; 2],
+        definitions: Vec<Definition>,
+        points: Vec<KnownPoint>,
+        labels: Labels,
+    },
+    Program {
+        spec: ProgramSpec,
+        place: Place,
+        labels: Labels,
+    },
 }
 
 impl Parts {
     fn finish(self, hash: String, document: Document) -> ProblemFile {
         match self {
-            Parts::Program { spec, place } => ProblemFile::Program { spec, hash, origin: Origin { document, place } },
-            Parts::Expressions { spec, levels, definitions, points } => {
-                ProblemFile::Expressions(ExpressionProblem::new(spec, hash, levels, definitions, document, points))
+            Parts::Program { spec, place, labels } => {
+                ProblemFile::Program { spec, hash, labels, origin: Origin { document, place } }
+            }
+            Parts::Expressions { spec, levels, definitions, points, labels } => {
+                let problem = ExpressionProblem::new(spec, hash, levels, definitions, document, points);
+                ProblemFile::Expressions(problem.labelled(labels))
             }
         }
     }
@@ -294,17 +314,18 @@ fn document_fields(reader: &mut Reader, table: &DeTable, load: data::Load) -> Op
     let mut spec =
         ProblemSpec::new(problem_name(reader, find("name")), level(&upper_variables), level(&lower_variables));
     let points = general(reader, &top, &scope, &mut spec);
+    let labels = Labels { units: labels::units(reader, find(UNITS), &spec), ..Labels::default() };
     if tables.is_program {
         let command = find("command").unwrap_or(upper);
         let place = Place { field: command.path.clone(), span: command.key_span.clone() };
         let spec = program::program(reader, &top, &tables, spec)?;
-        return Some(Parts::Program { spec, place });
+        return Some(Parts::Program { spec, place, labels });
     }
     let (lower, lower_fields) = tables.lower.as_ref()?;
     let levels = [(*upper, upper_fields), (*lower, lower_fields)];
     let variables = [upper_variables, lower_variables];
     let (spec, levels, definitions) = expression_levels(reader, levels, find("definitions"), scope, spec, variables)?;
-    Some(Parts::Expressions { spec, levels, definitions, points })
+    Some(Parts::Expressions { spec, levels, definitions, points, labels })
 }
 
 /// Says which level is not there. One whose heading is misspelt is, under another name.

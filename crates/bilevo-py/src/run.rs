@@ -11,6 +11,7 @@ use bilevo::audit::around::{self, Surroundings};
 use bilevo::audit::{AuditOptions, Position};
 use bilevo::config::PositionKind;
 use bilevo::known::{self, Evaluation, Recorder};
+use bilevo::problems::file::Labels;
 use bilevo::{
     AfterFailure, Ask, Evaluator, EvaluatorError, FailurePolicy, GenerationRecord, Level, ProblemSpec, Replies,
     RunError, RunOptions, RunResult, Saving, Solver, Start, Status, checkpoint,
@@ -20,6 +21,7 @@ use bilevo_lab::run_report::RunReport;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
@@ -294,6 +296,7 @@ impl Run {
         path: PathBuf,
         result: &str,
         evaluations: Option<u64>,
+        units: BTreeMap<String, String>,
     ) -> PyResult<()> {
         let unreadable = |error: &dyn std::fmt::Display| errors::problem(py, format!("no page: {error}"));
         let result: RunResult = serde_json::from_str(result).map_err(|error| unreadable(&error))?;
@@ -317,7 +320,8 @@ impl Run {
         }
         let seen = seen.map_err(|error| unreadable(&error))?;
         let records: Vec<GenerationRecord> = records.iter().map(|(record, _)| record.clone()).collect();
-        let page = RunReport { spec: &spec, result: &result, records: &records, around: &seen, command: "" };
+        let (around, labels, command) = (&seen, &Labels { units, ..Labels::default() }, "");
+        let page = RunReport { spec: &spec, result: &result, records: &records, around, labels, command };
         let html = page.html().map_err(|error| unreadable(&error))?;
         bilevo::files::prepare(&path, &KIND)
             .and_then(|()| bilevo::files::write(&path, &KIND, |out| out.write_all(html.as_bytes())))

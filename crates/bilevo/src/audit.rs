@@ -63,11 +63,11 @@ impl fmt::Display for Position {
 /// How an answer is checked.
 #[derive(Clone, Debug)]
 pub struct AuditOptions {
-    /// Largest gap f(x, y) - best that is none, relative to max(1, |f|); answers within it are
+    /// The largest gap f(x, y) - best that counts as zero, relative to max(1, |f|); answers within it are
     /// equally good for the follower. If absent, the problem's `position_tolerance`; or else a gap is measured by
-    /// what f usually changes by, of which 1e-5 is none.
+    /// the usual variation of f, of which 1e-5 counts as zero.
     pub tolerance: Option<f64>,
-    /// Largest violation that is none.
+    /// The largest violation that counts as zero.
     pub violation: f64,
     /// Lower evaluations at most; by the problem's size if absent.
     pub max_lower_evals: Option<u64>,
@@ -105,10 +105,10 @@ impl Default for AuditOptions {
     }
 }
 
-/// The gap that is none, as a share of what f usually changes by, unless options or problem say otherwise: that of
+/// The gap that counts as zero, as a share of the usual variation of f, unless options or problem say otherwise: that of
 /// the default method's own verdicts.
 const TOLERANCE: f64 = 1e-5;
-/// The difference of F that is none to the leader, as a share of what F usually changes by.
+/// The difference of F that counts as zero, as a share of the usual variation of F.
 const SAME: f64 = 1e-4;
 
 /// What an audit found; objectives in the problem's own directions.

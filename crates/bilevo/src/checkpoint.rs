@@ -1,4 +1,4 @@
-//! Saved runs: bytes from which a run goes on as if it had never stopped, in a file or elsewhere.
+//! Saved runs: bytes from which a run continues as if it had never stopped, in a file or elsewhere.
 //!
 //! Layout: the magic line, format version (u32), length and text of a JSON header, length and
 //! bytes of the payload (the engine's state, binary so that every bit survives), CRC-32 of all
@@ -30,7 +30,7 @@ pub struct Header {
     pub source: String,
     /// Evaluations at both levels so far.
     pub evaluations: u64,
-    /// Whether the run has ended by itself.
+    /// Whether the run came to its own end.
     pub finished: bool,
 }
 

@@ -1,13 +1,11 @@
 //! Whether an answer is good: the one rule behind `success`, the warnings of a result and the exit code.
 //!
-//! An answer is good if nothing here speaks against it: it is feasible at both levels, the follower was
-//! looked at again, the search came to its end by itself (restarts agree, or for a method that does not
-//! restart, its search stands still) or met its target, and no audit found fault with it. Whatever is not so is a
-//! doubt, and is said.
+//! An answer is good if there is no doubt about it: it is feasible at both levels, the follower was rechecked,
+//! the search came to its own end (restarts agree or, for a method that does not restart, the search no longer
+//! improves) or met its target, and no audit found fault with it. Every doubt becomes a warning.
 //!
-//! A published method looks at its follower again by refinement: every solution that becomes its elite
-//! gets one more lower search from new random numbers. It has come to its end when its own rule says
-//! so: no change of the elite for a while, or a distribution that shrank to a point.
+//! A published method rechecks its follower by refinement: every new elite gets one more lower search with new
+//! random numbers. It ends when its elite has not changed for a while, or its distribution has shrunk to a point.
 
 use crate::audit::Audit;
 use crate::codes;
@@ -64,9 +62,9 @@ pub enum Doubt {
         /// Its finding.
         words: String,
     },
-    /// The follower was not looked at again.
+    /// The follower was not rechecked.
     NotRechecked {
-        /// Whether the search for the answer had come to its end.
+        /// Whether the search for the answer had converged.
         settled: bool,
     },
     /// The follower's own solver answered one decision differently when asked again.
@@ -74,12 +72,12 @@ pub enum Doubt {
         /// By how much, relative to the largest value.
         difference: f64,
     },
-    /// The best values of variables lie at an edge of the box that was searched which is no bound of theirs.
+    /// Best values lie at an open edge of the box that was searched.
     AtEdge {
         /// The variables.
         names: Vec<String>,
     },
-    /// The search had not come to its end.
+    /// The search was cut short.
     Unfinished {
         /// What ended the run.
         stop: Status,

@@ -72,7 +72,7 @@ impl TimeLimits {
     }
 }
 
-/// An evaluator that cannot go on at all.
+/// An evaluator that cannot continue.
 #[derive(Debug, thiserror::Error)]
 #[error("the evaluator gave up: {message}")]
 pub struct EvaluatorError {

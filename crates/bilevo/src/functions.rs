@@ -68,7 +68,7 @@ impl Functions {
     ///
     /// ```
     /// use bilevo::{Functions, OracleAnswer, Solver};
-    /// // Drivers answer a toll with trips; nobody needs to search for them.
+    /// // Drivers respond to a toll by a formula, so there is nothing to search.
     /// let trips = |toll: &[f64]| Ok(OracleAnswer::new([8.0 - toll[0]]));
     /// let problem = Functions::with_follower("toll", vec![(0.0, 10.0)], |x, answer| -x[0] * answer.y[0], trips);
     /// let result = Solver::new(&problem).seed(1).run()?;

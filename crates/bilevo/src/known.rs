@@ -91,7 +91,7 @@ impl Default for Recorder {
 }
 
 impl Recorder {
-    /// Records the first so many points.
+    /// Records at most this many points, the first ones.
     pub fn up_to(most: usize) -> Self {
         Recorder { rows: Vec::new(), most, places: HashMap::new(), spec: None }
     }
@@ -207,7 +207,7 @@ pub fn write(path: &Path, spec: &ProblemSpec, rows: &[Evaluation]) -> Result<(),
 /// Reads a table of evaluations.
 ///
 /// # Errors
-/// A file that cannot be read, columns that are missing, a cell that is no number.
+/// The file cannot be read, columns are missing, or a cell is not a number.
 pub fn read(path: &Path, spec: &ProblemSpec) -> Result<Vec<Evaluation>, TableError> {
     let file = files::open(path, &KIND)?;
     let wrong = |message: String| TableError::Content { path: path.into(), message };

@@ -1,4 +1,4 @@
-//! What a run tells while it goes on, and who may listen.
+//! What a run reports while it is working, and who may listen.
 
 use crate::checkpoint::CheckpointError;
 use crate::result::{RunResult, Times};
@@ -19,7 +19,7 @@ pub const PROGRESS_TIME: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// The run starts, or goes on from a checkpoint.
+    /// The run starts, or continues from a checkpoint.
     Started {
         /// The engine as it starts; its generations are 0 unless the run was resumed.
         engine: &'a Engine,
@@ -70,7 +70,7 @@ pub enum Event<'a> {
         /// The file.
         path: &'a Path,
     },
-    /// A checkpoint could not be written; the run goes on and the earlier file is untouched.
+    /// A checkpoint could not be written; the run continues and the earlier file is untouched.
     SaveFailed {
         /// Why.
         error: &'a CheckpointError,

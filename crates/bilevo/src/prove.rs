@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// What is to be proven.
+/// What to prove.
 #[derive(Clone, Debug)]
 pub enum Claim {
     /// A decision with the follower's answer: both questions are asked.
@@ -41,7 +41,7 @@ pub enum Claim {
 /// How a proof is tried.
 #[derive(Clone, Debug)]
 pub struct ProveOptions {
-    /// A difference of F that is none, relative to max(1, |F|).
+    /// The difference of F that counts as zero, relative to max(1, |F|).
     pub eps: f64,
     /// Wall time for both questions.
     pub time_limit: Duration,
@@ -67,7 +67,7 @@ pub struct Proof {
     pub upper_value: f64,
     /// The follower's answer at x; null if only a value was claimed.
     pub follower: Option<FollowerFinding>,
-    /// The leader's value; null if nobody asked.
+    /// The leader's value; null if the question was not asked.
     pub leader: Option<LeaderFinding>,
     /// Which answer counts if several are equally good for the follower.
     pub position: String,

@@ -251,7 +251,7 @@ impl Run {
         Run { engine, id: header.id, earlier: None, source: header.source, times, notice: None }
     }
 
-    /// Raises the budgets; a run that had ended because they were used up goes on.
+    /// Raises the budgets; a run that had used them up continues.
     ///
     /// # Errors
     /// See [`Engine::extend`].
@@ -314,7 +314,7 @@ impl Run {
         Slot::new(path).save(&self.state())
     }
 
-    /// Goes on until the run ends or something stops it. A stopped run can go on by another call.
+    /// Runs until the end, or until something stops it. Call it again to continue a stopped run.
     ///
     /// # Errors
     /// See [`RunError`]; a checkpoint, if wanted, has been written before.
@@ -375,7 +375,7 @@ impl Run {
         Ok(result)
     }
 
-    /// Takes the place where the run is to be saved, if any.
+    /// Claims the file to which the run will be saved, if any.
     pub(crate) fn claim(&self, options: &RunOptions) -> Result<Option<Slot>, RunError> {
         let mut slot = options.saving.as_ref().map(|saving| Slot::new(&saving.path));
         if let Some(slot) = &mut slot {

@@ -21,6 +21,7 @@ use bilevo_core::Engine;
 use bilevo_core::config::{Config, ConfigError, PositionKind};
 use bilevo_core::engine::{Evaluation, Start};
 use bilevo_core::methods::{self, Choice};
+use bilevo_problems::file::Labels;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -82,7 +83,7 @@ impl<'a> Solver<'a> {
         self
     }
 
-    /// How sure to be before the run stops by itself: `quick`, `normal`, `thorough` or `budget` (default
+    /// How sure to be before the run stops: `quick`, `normal`, `thorough` or `budget` (default
     /// method only).
     pub fn effort(self, effort: impl ToString) -> Self {
         self.set("portfolio.effort", effort)
@@ -297,7 +298,7 @@ pub struct Ready<'a> {
 }
 
 impl Ready<'_> {
-    /// Takes the place where the run is to be saved, before anything else is touched.
+    /// Claims the file to which the run will be saved, before anything else is touched.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -306,7 +307,7 @@ impl Ready<'_> {
         Ok(())
     }
 
-    /// Goes on until the run ends or something stops it. A stopped run can go on by another call.
+    /// Runs until the end, or until something stops it. Call it again to continue a stopped run.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -319,6 +320,11 @@ impl Ready<'_> {
         let mut result = self.run.go_audited_with(slot, &mut *evaluator, &self.options, audit, observers)?;
         prove::conclude(self.source, &mut result, self.run.engine(), self.prove.as_ref());
         Ok(result)
+    }
+
+    /// Units and constraints of the problem in words, for reports.
+    pub fn labels(&self) -> Labels {
+        self.source.labels()
     }
 
     /// Looks around the answer of a run that ended ([`around`]), with at most about `evaluations`

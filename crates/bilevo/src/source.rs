@@ -8,7 +8,7 @@ mod file;
 
 use crate::evaluate::{Evaluator, EvaluatorError, Serial, Threads};
 use bilevo_core::problem::{BilevelProblem, Level, ProblemSpec};
-use bilevo_problems::file::{ExpressionProblem, FileError, Reading};
+use bilevo_problems::file::{ExpressionProblem, FileError, Labels, Reading};
 use bilevo_problems::{self as problems, BoxedProblem, ProblemError};
 
 /// A problem that can be run. Every [`BilevelProblem`] is one.
@@ -42,7 +42,12 @@ pub trait Source: Send + Sync {
         None
     }
 
-    /// Something that evaluates it with so many threads or processes; 0 means one for each
+    /// Units and constraints in words, for reports.
+    fn labels(&self) -> Labels {
+        Labels::default()
+    }
+
+    /// An evaluator with this many threads or processes; 0 means one for each
     /// processor. The answers do not depend on the number.
     ///
     /// # Errors

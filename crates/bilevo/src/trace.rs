@@ -1,6 +1,6 @@
 //! A run's generations as JSON lines, one for each, flushed as they come.
 //!
-//! Numbers that are not finite are written as `null`. A resumed run goes on in the file of the
+//! Numbers that are not finite are written as `null`. A resumed run continues the file of the
 //! first one; generations after the checkpoint, or half of a line, are cut off before, so every
 //! generation stands there once.
 

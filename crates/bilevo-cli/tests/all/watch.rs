@@ -24,7 +24,7 @@ fn a_saved_run_is_shown() {
         let output = bilevo(folder.path(), args);
         let text = String::from_utf8(output.stdout).unwrap();
         assert_eq!(output.status.code(), Some(0));
-        for needed in ["smd1 · ", "seed 3", "ended: ", "evaluations  ", "\n  F "] {
+        for needed in ["smd1 · ", "seed 3", "ended: ", "evaluations  ", "\n  F ", "\n  y ", "finished; the last: "] {
             assert!(text.contains(needed), "{needed}: {text}");
         }
     }

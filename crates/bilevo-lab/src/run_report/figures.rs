@@ -14,6 +14,8 @@ use bilevo::{GenerationRecord, Level};
 const WIDE: (f64, f64) = (760.0, 300.0);
 /// Size of one panel of a slice.
 const PANEL: (f64, f64) = (360.0, 250.0);
+/// Height of a curve's name.
+const LABEL_HEIGHT: f64 = 13.0;
 /// Answers of the follower drawn in one panel.
 const RESPONSES: usize = 4;
 /// Violations up to this are none.
@@ -141,21 +143,37 @@ fn panel(report: &RunReport<'_>, slice: &Slice, title: &str, curves: &[Curve]) -
     let frame = frame(PANEL, x, Axis::around(values(), Spread::Linear, Label::Value));
     scene.text((frame.left, 20.0), 13.0, Anchor::Start, Ink::Text, title);
     frame.draw(&mut scene);
-    frame.name(&mut scene, &name, "");
+    frame.name(&mut scene, &report.axis(&name), "");
     let at = frame.at(here, 0.0).0;
     let points = vec![(at, frame.top), (at, frame.bottom())];
     scene.items.push(Item::Line { points, ink: Ink::Muted, width: 1.0, dashed: true, class: "cross" });
+    let mut labels = Vec::new();
     for (k, (label, values)) in curves.iter().enumerate() {
         let seen: Vec<(&SlicePoint, (f64, f64))> =
             slice.points.iter().zip(values).filter_map(|(p, value)| Some((p, frame.at(p.at, (*value)?)))).collect();
-        scene.line(seen.iter().map(|(_, at)| *at).collect(), Ink::Series(k), 2.0, "median");
+        // What breaks a constraint cannot be had: it is drawn as what would be, not as what is.
+        for part in seen.chunk_by(|a, b| a.0.feasible == b.0.feasible).filter(|part| part[0].0.feasible) {
+            scene.line(part.iter().map(|(_, at)| *at).collect(), Ink::Series(k), 2.0, "median");
+        }
+        for pair in seen.windows(2).filter(|pair| pair.iter().any(|(point, _)| !point.feasible)) {
+            let points = pair.iter().map(|(_, at)| *at).collect();
+            scene.items.push(Item::Line { points, ink: Ink::Muted, width: 1.0, dashed: true, class: "outside" });
+        }
         for &(point, at) in &seen {
             let (radius, ink) = if point.feasible { (2.2, Ink::Series(k)) } else { (1.6, Ink::Muted) };
             scene.items.push(Item::Dot { at, radius, ink });
         }
         if let (2.., Some((_, at))) = (curves.len(), seen.last()) {
-            scene.text((at.0 - 4.0, at.1 - 6.0), 11.0, Anchor::End, Ink::Series(k), label.clone());
+            labels.push((at.1 - 6.0, k, label.clone()));
         }
+    }
+    // Curves may end at the same height; their names must not.
+    labels.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut free = f64::NEG_INFINITY;
+    for (height, k, label) in labels {
+        let height = height.max(free);
+        free = height + LABEL_HEIGHT;
+        scene.text((frame.left + frame.width - 4.0, height), 11.0, Anchor::End, Ink::Series(k), label);
     }
     scene
 }

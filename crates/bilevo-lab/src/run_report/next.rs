@@ -47,14 +47,13 @@ pub(super) fn advice(report: &RunReport<'_>) -> Vec<String> {
     );
     if cut_short {
         advice.push(
-            "The run was cut short. Give it more evaluations or time; a saved run goes on where it stopped.".into(),
+            "The run was cut short. Give it more evaluations or time; a saved run continues where it stopped.".into(),
         );
     }
     let infeasible = |violation: Option<f64>| violation.is_some_and(|v| v > 1e-6);
     if infeasible(result.upper_violation()) || infeasible(result.lower_violation()) {
-        advice.push(
-            "The answer breaks constraints. Look at their values below: is one of them impossible to meet?".into(),
-        );
+        advice
+            .push("The answer violates constraints. Look at their values above: can all of them be met at all?".into());
     }
     if result.verification.as_ref().is_some_and(|v| v.corrected > 0) {
         let words = "Rechecks found better answers for the follower during this run, so it has several local optima. \
@@ -68,8 +67,8 @@ pub(super) fn advice(report: &RunReport<'_>) -> Vec<String> {
     if result.audit.is_none() && !oracle {
         advice.push("Check the follower's answer independently: add `--audit` (`audit=True` in Python).".into());
     }
-    if result.proof.as_ref().is_none_or(|proof| proof.leader.is_none()) && !oracle {
-        advice.push("If the problem is a file of formulas and small, `bilevo prove` may settle it for good.".into());
+    if result.proof.as_ref().is_some_and(|proof| proof.leader.is_none()) {
+        advice.push("`bilevo prove` may be able to prove that no decision is better (`--prove` in a run).".into());
     }
     let edge: Vec<String> = (0..report.point(Level::Upper).len())
         .filter(|&i| matches!(place(report, Level::Upper, i), Place::AtLow | Place::AtHigh))
@@ -82,7 +81,7 @@ pub(super) fn advice(report: &RunReport<'_>) -> Vec<String> {
         ));
     }
     if advice.is_empty() {
-        advice.push("Nothing is left to do here. Another seed is the cheapest second opinion.".into());
+        advice.push("Nothing in particular. Another seed is the cheapest second opinion.".into());
     }
     advice
 }

@@ -8,7 +8,7 @@ use crate::tables::{Cell, Table};
 use askama::Template;
 use bilevo::audit::around::{Bound, Slice};
 use bilevo::printable::{grouped, short};
-use bilevo::{Level, VERSION};
+use bilevo::{Direction, Level, VERSION};
 
 #[derive(Template)]
 #[template(path = "run.html")]
@@ -52,7 +52,7 @@ pub(super) fn write(report: &RunReport<'_>) -> Result<String, ReportError> {
         }
     }
     let (verdict, verdict_class) = match result.success {
-        true => ("Nothing speaks against this answer.", "good"),
+        true => ("All checks passed.", "good"),
         false => ("This answer should not be trusted as it stands.", "bad"),
     };
     let levels = [Level::Upper, Level::Lower].into_iter().filter(|&level| !report.point(level).is_empty());
@@ -86,7 +86,7 @@ fn lead(report: &RunReport<'_>) -> String {
     let Some(value) = result.upper_value() else { return "The run found no answer.".into() };
     format!(
         "The best answer found has F = {}. The run ended after {} evaluations: {}.",
-        short(value),
+        report.with_unit("F", short(value)),
         grouped(result.evaluations.total()),
         result.stop
     )
@@ -94,17 +94,24 @@ fn lead(report: &RunReport<'_>) -> String {
 
 fn tiles(report: &RunReport<'_>) -> Vec<Tile> {
     let result = report.result;
-    let known = result.accuracy.map_or("the leader's objective".into(), |accuracy| {
-        format!("the leader's objective; {} from the best known", short(accuracy.upper))
-    });
+    let goal = |level: Level| match report.spec.level(level).direction {
+        Direction::Minimize => "minimised",
+        Direction::Maximize => "maximised",
+    };
+    let upper = format!("the leader's objective, {}", goal(Level::Upper));
+    let known = result.accuracy.map(|accuracy| format!("; {} from the best known", short(accuracy.upper)));
     let violation = match (result.upper_violation(), result.lower_violation()) {
         (Some(upper), Some(lower)) => short(upper.max(lower)),
         _ => "–".into(),
     };
     let tile = |name, value, detail| Tile { name, value, detail };
     vec![
-        tile("F", number(result.upper_value()), known),
-        tile("f", number(result.lower_value()), "the follower's objective".into()),
+        tile("F", report.with_unit("F", number(result.upper_value())), upper + &known.unwrap_or_default()),
+        tile(
+            "f",
+            report.with_unit("f", number(result.lower_value())),
+            format!("the follower's objective, {}", goal(Level::Lower)),
+        ),
         tile("Violation", violation, "the worse of both levels; 0 is feasible".into()),
         tile(
             "Evaluations",
@@ -134,7 +141,8 @@ fn variables(report: &RunReport<'_>, level: Level) -> Table {
             Place::AtLow => "at its lower bound",
             Place::AtHigh => "at its upper bound",
         };
-        vec![report.name(level, index), short(*value), range, place.into()]
+        let name = report.name(level, index);
+        vec![name.clone(), report.with_unit(&name, short(*value)), range, place.into()]
     };
     let rows = report.point(level).iter().enumerate().map(row).collect();
     table(title, &["variable", "value", "range", "where"], rows, "")
@@ -188,7 +196,7 @@ fn sensitivity(report: &RunReport<'_>) -> Option<Table> {
     };
     let rows: Vec<_> = report.slices(Level::Upper).filter_map(row).collect();
     let columns = ["variable", "value", "change of F one step down", "one step up"];
-    let note = "A step is a hundredth of the range, or one for a whole number; the follower answers anew.";
+    let note = "A step is a hundredth of the range, or 1 for a whole number; the follower responds anew.";
     (!rows.is_empty()).then(|| table("Sensitivity", &columns, rows, note))
 }
 
@@ -197,11 +205,14 @@ fn constraints(report: &RunReport<'_>) -> Option<Table> {
         let who = if bound.level == Level::Upper { "leader" } else { "follower" };
         let kind = if bound.equality { "= 0" } else { "≤ 0" };
         let binds = bound.binds.map_or("–", |binds| if binds { "yes" } else { "no" });
-        vec![format!("{who} {}", bound.index + 1), kind.into(), short(bound.value), binds.into(), number(bound.price)]
+        let written = report.labels.constraint(bound.level, bound.index);
+        let name = written.map_or_else(|| format!("{who} {}", bound.index + 1), |text| format!("{who}: {text}"));
+        vec![name, kind.into(), short(bound.value), binds.into(), number(bound.price)]
     };
     let rows: Vec<_> = report.around.constraints.iter().map(row).collect();
-    let note = "The price of a constraint that binds is how much its owner's objective would gain for each unit \
-                it gave way, as far as slopes can tell. The leader's prices count the follower's reaction in.";
+    let note = "The value is left side minus right side. The price of a binding constraint is how much the objective \
+                of its level would gain if it were relaxed by one unit, estimated from slopes; the leader's prices \
+                include the follower's reaction.";
     let columns = ["constraint", "kind", "value", "binds", "price"];
     (!rows.is_empty()).then(|| table("Constraints at the answer", &columns, rows, note))
 }

@@ -4,6 +4,7 @@
 use crate::cdp::{self, Browser};
 use crate::pages;
 use bilevo::audit::around::Surroundings;
+use bilevo::problems::file::Labels;
 use bilevo::{Functions, History, RunResult, Solver, Space};
 use bilevo_lab::report::is_report;
 use bilevo_lab::run_report::RunReport;
@@ -32,7 +33,10 @@ fn page(problem: &Functions, settings: &[(&str, &str)]) -> (String, RunResult, S
     let result = ready.go(&mut [&mut history]).unwrap();
     let around = ready.look_around(&result, Some(3000)).unwrap();
     let (spec, command) = (ready.run.engine().spec(), "bilevo solve tolls.toml --seed 1");
-    let html = RunReport { spec, result: &result, records: &history.records, around: &around, command }.html();
+    let mut labels = Labels { constraints: [vec!["north + south <= 12".into()], vec![]], ..Labels::default() };
+    labels.units = [("toll <north>", "EUR"), ("F", "EUR/h")].map(|(name, unit)| (name.into(), unit.into())).into();
+    let records = &history.records;
+    let html = RunReport { spec, result: &result, records, around: &around, labels: &labels, command }.html();
     (html.unwrap(), result, around)
 }
 
@@ -70,6 +74,9 @@ fn a_bound_and_a_price_are_told() {
     assert!((result.x().unwrap()[1] - 3.0).abs() < 1e-3);
     assert!(html.contains("at its upper bound") && html.contains("widen them"));
     assert_eq!(around.constraints.iter().map(|c| c.binds).collect::<Vec<_>>(), [Some(false), Some(true)]);
+    for words in ["toll &#60;north&#62; (EUR)", " EUR/h", "leader: north + south &#60;= 12", "follower 1"] {
+        assert!(html.contains(words), "{words}");
+    }
 }
 
 #[test]

@@ -2,8 +2,8 @@
 //! how a number is written, and what only people read have no part in it. What does: the values of all
 //! keys, the tables, and the files of a program.
 
-use super::NOTES;
 use super::reader::{Field, fields, plain_number};
+use super::{NOTES, UNITS};
 use std::io::{self, Read};
 use toml::de::{DeTable, DeValue};
 
@@ -19,7 +19,7 @@ impl Hash {
     /// named after itself.
     pub(crate) fn new(document: &DeTable) -> Self {
         let mut hash = Hash(0xcbf2_9ce4_8422_2325);
-        let silent = |key: &str| key == "name" || NOTES.contains(&key) || PATIENCE.contains(&key);
+        let silent = |key: &str| ["name", UNITS].contains(&key) || NOTES.contains(&key) || PATIENCE.contains(&key);
         let mut top = fields("", document);
         top.retain(|field| !silent(&field.key));
         hash.fields(top, false);

@@ -2,6 +2,7 @@
 
 use super::KnownPoint;
 use super::diagnostic::Document;
+use super::labels::Labels;
 use super::levels::{Constraint, Dependence, Depends, Expressions, Place};
 use crate::expression::node::Node;
 use crate::expression::tell::{Listener, Told};
@@ -16,6 +17,7 @@ pub struct ExpressionProblem {
     upper: Compiled,
     lower: Compiled,
     definitions: Vec<Definition>,
+    labels: Labels,
     pub(crate) document: Document,
     pub(crate) points: Vec<KnownPoint>,
 }
@@ -73,7 +75,36 @@ impl ExpressionProblem {
         document: Document,
         points: Vec<KnownPoint>,
     ) -> Self {
-        ExpressionProblem { spec, hash, upper, lower, definitions, document, points }
+        let labels = Labels::default();
+        ExpressionProblem { spec, hash, upper, lower, definitions, labels, document, points }
+    }
+
+    /// With words for reports; those of its constraints are as the file writes them.
+    pub(crate) fn labelled(mut self, mut labels: Labels) -> Self {
+        labels.constraints = [Level::Upper, Level::Lower].map(|level| self.written(level));
+        self.labels = labels;
+        self
+    }
+
+    /// The constraints of a level as written; one that stands for several values has their number behind it.
+    fn written(&self, level: Level) -> Vec<String> {
+        let level = self.level(level);
+        let mut told = vec![0; level.places.len()];
+        let words = |&(place, _): &(usize, Depends)| {
+            let text = self.document.text.get(level.places[place].span.clone()).unwrap_or_default();
+            let text: String = text.trim_matches(['"', '\'']).split_whitespace().collect::<Vec<_>>().join(" ");
+            told[place] += 1;
+            match level.constraints.iter().filter(|(other, _)| *other == place).count() {
+                1 => text,
+                _ => format!("{text} ({})", told[place]),
+            }
+        };
+        level.constraints.iter().map(words).collect()
+    }
+
+    /// Words for reports.
+    pub fn labels(&self) -> &Labels {
+        &self.labels
     }
 
     /// Calls the problem something else.

@@ -305,6 +305,12 @@ fn every_mistake_has_its_message() {
             "4:1: upper.maximise: unknown key `maximise`; did you mean `maximize`?",
         ),
         (
+            "[best_known]",
+            "[units]\ntt = \"EUR\"\n[best_known]",
+            "units.tt: there is no variable `tt`; did you mean `t`?",
+        ),
+        ("[best_known]", "[units]\nt = 5\n[best_known]", "units.t"),
+        (
             "maximize = \"t * y1\"",
             "maximize = \"t\"\nconstraints = [\"t <= 1\"]",
             "5:1: upper.constraints: unknown key `constraints`; did you mean `subject_to`?",
@@ -499,4 +505,28 @@ fn a_file_is_read_with_other_numbers_and_either_goal() {
         let Err(error) = read_as(&path, &reading) else { panic!("{reading:?}") };
         assert!(error.to_string().contains(words), "{error}");
     }
+}
+
+/// Units and constraints as written are for people: they do not change what a file means.
+#[test]
+fn reports_can_show_units_and_constraints_as_written() {
+    let text = |units: &str| {
+        format!(
+            "[upper]\nmaximize = \"t*sum(y)\"\nvariables = {{ t = [0, 10] }}\nsubject_to = [\"t <= 5\", \"1 <=  t + y[1] <= 12\"]\n\
+             [lower]\nminimize = \"sum(i in 1..2, (y[i] - 8 + t)^2)\"\n\
+             variables = {{ y = {{ size = 2, bounds = [0, 10] }} }}\nsubject_to = [\"y[i] <= i + 4 for i in 1..2\"]\n{units}"
+        )
+    };
+    let read = |units: &str| match file::parse("toll.toml", &text(units), &mut file::no_tables).unwrap() {
+        ProblemFile::Expressions(problem) => problem,
+        ProblemFile::Program { .. } => unreachable!(),
+    };
+    let (plain, with) = (read(""), read("[units]\nt = \"EUR\"\ny = \"trips\"\nF = \"EUR/h\"\n"));
+    assert_eq!(plain.hash(), with.hash());
+    let labels = with.labels();
+    let units = ["t", "y[2]", "F", "f"].map(|name| labels.unit(name));
+    assert_eq!(units, [Some("EUR"), Some("trips"), Some("EUR/h"), None]);
+    let upper = ["t <= 5", "1 <= t + y[1] <= 12 (1)", "1 <= t + y[1] <= 12 (2)"];
+    assert_eq!(labels.constraints[0], upper);
+    assert_eq!(labels.constraint(Level::Lower, 1), Some("y[i] <= i + 4 for i in 1..2 (2)"));
 }

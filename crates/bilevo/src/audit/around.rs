@@ -32,7 +32,7 @@ const BINDS: f64 = 1e-4;
 /// Radius of a local search that follows the follower's answer.
 const RADIUS: f64 = 0.1;
 
-/// Seconds, and evaluations at most, that nobody minds.
+/// Seconds, and the most evaluations, that are spent without asking.
 const QUICK: (f64, u64) = (2.0, 4000);
 
 /// What was seen around an answer; objectives in the problem's own directions.

@@ -9,7 +9,7 @@ impl Proof {
         follower.into_iter().chain(self.leader_words()).collect()
     }
 
-    /// The finding about the leader as a sentence; none if nobody asked.
+    /// The finding about the leader as a sentence; none if the question was not asked.
     pub fn leader_words(&self) -> Option<String> {
         let leader = self.leader.as_ref()?;
         Some(match (leader.verdict, self.refuted_answer(), leader.lower_bound) {

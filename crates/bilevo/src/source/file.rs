@@ -4,7 +4,7 @@ use super::{Source, SourceError};
 use crate::evaluate::{Evaluator, EvaluatorError};
 use crate::program::Program;
 use bilevo_core::problem::{BilevelProblem, ProblemSpec};
-use bilevo_problems::file::{self, ExpressionProblem, ProblemFile, Reading};
+use bilevo_problems::file::{self, ExpressionProblem, Labels, ProblemFile, Reading};
 use bilevo_problems::program::ProgramSpec;
 use std::path::Path;
 
@@ -35,6 +35,10 @@ impl Source for Formulas {
     fn evaluator(&self, jobs: usize) -> Result<Box<dyn Evaluator + '_>, EvaluatorError> {
         Source::evaluator(&self.problem, jobs)
     }
+
+    fn labels(&self) -> Labels {
+        self.problem.labels().clone()
+    }
 }
 
 /// A problem that an external program evaluates.
@@ -42,6 +46,7 @@ struct External {
     program: ProgramSpec,
     place: String,
     hash: String,
+    labels: Labels,
 }
 
 impl Source for External {
@@ -59,6 +64,10 @@ impl Source for External {
 
     fn evaluator(&self, jobs: usize) -> Result<Box<dyn Evaluator + '_>, EvaluatorError> {
         Ok(Box::new(Program::new(self.program.clone(), jobs)?))
+    }
+
+    fn labels(&self) -> Labels {
+        self.labels.clone()
     }
 }
 
@@ -92,7 +101,9 @@ fn sized(name: &str, dims: Option<(usize, usize)>, file: ProblemFile) -> Result<
     let hash = file.hash().to_string();
     match file {
         ProblemFile::Expressions(problem) => Ok(Box::new(Formulas { problem, place: name.into(), hash })),
-        ProblemFile::Program { spec, .. } => Ok(Box::new(External { program: spec, place: name.into(), hash })),
+        ProblemFile::Program { spec, labels, .. } => {
+            Ok(Box::new(External { program: spec, place: name.into(), hash, labels }))
+        }
     }
 }
 

@@ -39,6 +39,7 @@ impl Page {
             result,
             records: &self.history.records,
             around: &around,
+            labels: &ready.labels(),
             command: &command(args, result),
         };
         let html = report.html()?;

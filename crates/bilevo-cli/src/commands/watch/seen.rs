@@ -16,6 +16,9 @@ use std::time::Duration;
 /// Points of the curve, at most; older ones are thinned out.
 const POINTS: usize = 500;
 
+/// The longest answer of the follower that is shown.
+const SHOWN: usize = 12;
+
 /// How to come by something to watch.
 const WRITERS: &str =
     "`bilevo solve … --checkpoint FILE` and `bilevo experiment run … --store FILE` write what can be watched";
@@ -74,12 +77,15 @@ impl Watched {
                 "evaluations",
                 format!("{} upper + {} lower", grouped(summary.evaluations.upper), grouped(summary.evaluations.lower)),
             ),
-            ("time", format!("{:.0} s", saved.times.seconds)),
+            ("time", time(saved.times.seconds, total)),
         ];
         if let Some(solution) = &summary.solution {
             facts.push(("F", short(solution.upper_value)));
             facts.push(("f", short(solution.lower_value)));
             facts.push(("x", point(names.as_ref().map(|names| &names.x[..]), &solution.x)));
+            if solution.y.len() <= SHOWN {
+                facts.push(("y", point(names.as_ref().map(|names| &names.y[..]), &solution.y)));
+            }
             facts.push(("violation", short(solution.upper_violation.max(solution.lower_violation))));
             if self.curve.last().is_none_or(|last| last.0 < total as f64) {
                 self.curve.push((total as f64, solution.upper_value));
@@ -89,6 +95,11 @@ impl Watched {
             }
         }
         facts.extend(summary.verification.map(|verification| ("answer", verification.to_string())));
+        facts.extend(summary.history.last().map(|last| {
+            let value = last.upper_value.map(|value| format!("F = {}, ", short(value))).unwrap_or_default();
+            let finished = grouped(summary.history.len() as u64);
+            ("searches", format!("{finished} finished; the last: {}, {value}{}", last.search, last.fate))
+        }));
         let lead = match (saved.header.finished, summary.stop) {
             (true, Some(reason)) => format!("ended: {reason}"),
             (true, None) => "ended".into(),
@@ -105,6 +116,16 @@ impl Watched {
             curve: self.curve.clone(),
             refresh: (!saved.header.finished).then_some(1),
         }
+    }
+}
+
+/// The time a run has taken, and how fast it evaluates.
+fn time(seconds: f64, evaluations: u64) -> String {
+    let rate = evaluations as f64 / seconds;
+    if rate.is_finite() {
+        format!("{seconds:.0} s, {} evaluations per second", short(rate.round()))
+    } else {
+        "0 s".into()
     }
 }
 
