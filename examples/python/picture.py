@@ -3,7 +3,7 @@
     python examples/python/picture.py docs/src/pictures/toll.png
 
 The toll of the README, whose two levels have one variable each, so that everything fits on a page. Left,
-every point that was evaluated; right, the leader's income over the run. Needs matplotlib.
+every point that was evaluated; right, the best income over the run. Needs matplotlib.
 """
 
 from __future__ import annotations
@@ -51,25 +51,39 @@ def evaluated(method: str) -> tuple[bilevo.Result, dict[str, Any]]:
 def draw(path: str, method: str = "auto") -> None:
     result, points = evaluated(method)
     assert result.x is not None and result.y is not None
-    plt.rcParams.update({"font.size": 9})
-    figure, (plane, curve) = plt.subplots(1, 2, figsize=(9, 3.6), width_ratios=(1.4, 1), layout="constrained")
+    plt.rcParams.update({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False})
+    figure, (plane, curve) = plt.subplots(1, 2, figsize=(10, 4), width_ratios=(1.25, 1), layout="constrained")
 
     tolls = np.linspace(0, 10, 101)
-    shade = plane.contourf(tolls, tolls, np.outer(tolls, tolls), levels=12, cmap="Greys", alpha=0.45)
-    figure.colorbar(shade, ax=plane, label="income of the leader")
-    plane.plot(tolls, response(tolls), color="tab:orange", linewidth=1.5, label="best answer of the drivers")
-    plane.plot(*points["lower"][:, :2].T, ".", markersize=3, color="tab:blue", label="lower evaluations")
-    plane.plot(*points["upper"][:, :2].T, "x", markersize=5, color="tab:red", label="upper evaluations")
-    plane.plot(result.x[0], result.y[0], "*", markersize=14, color="gold", markeredgecolor="black", label="result")
-    plane.set(xlabel="toll (the leader decides)", ylabel="trips (the follower answers)", xlim=(0, 10), ylim=(0, 10))
+    lines = plane.contour(tolls, tolls, np.outer(tolls, tolls), levels=[4, 8, 16, 32, 64], colors="0.75", linewidths=0.8)
+    plane.clabel(lines, levels=[8, 32, 64], fmt="income %d", fontsize=7, colors="0.5")
+    plane.plot(tolls, response(tolls), color="tab:orange", linewidth=2)
+    plane.text(1.1, 7.45, "what the drivers do", color="tab:orange", rotation=-33, rotation_mode="anchor")
+    plane.plot(*points["lower"][:, :2].T, ".", markersize=3.5, color="tab:blue", label="drivers' objective evaluated")
+    plane.plot(*points["upper"][:, :2].T, "x", markersize=5, color="tab:red", label="operator's income evaluated")
+    plane.plot(result.x[0], result.y[0], "*", markersize=17, color="gold", markeredgecolor="black")
+    answer = f"answer: toll {result.x[0]:.0f}, trips {result.y[0]:.0f}"
+    plane.annotate(answer, (result.x[0], result.y[0]), (5.2, 5.3), arrowprops={"arrowstyle": "-", "color": "0.3"},
+                   bbox={"boxstyle": "round", "facecolor": "white", "edgecolor": "0.7"})
+    plane.set(xlabel="toll (the operator decides)", ylabel="trips (the drivers respond)", xlim=(0, 10), ylim=(0, 10))
+    plane.set_title("Every point that one run evaluated", fontsize=11)
     plane.legend(loc="upper right", fontsize=8)
 
+    # Where the drivers' response is known, an evaluation of the income is worth something.
     toll, trips, order = points["upper"].T
-    curve.plot(order, toll * trips, "x", markersize=5, color="tab:red")
-    curve.axhline(16, color="tab:orange", linewidth=1, label="the best possible")
-    curve.set(xlabel="evaluations of both levels", ylabel="income at upper evaluations")
-    curve.legend(loc="lower right", fontsize=8)
-    figure.savefig(path, dpi=130)
+    settled = np.abs(trips - response(toll)) < 1e-2
+    best = np.maximum.accumulate(np.where(settled, toll * trips, 0.0))
+    found = int(order[np.argmax(best > 15.99)])
+    curve.step([*order, result.nfev], [*best, best[-1]], where="post", color="tab:red", linewidth=2)
+    curve.axvspan(found, result.nfev, color="0.93")
+    curve.set_xscale("log")
+    curve.xaxis.set_major_formatter("{x:.0f}")
+    curve.text((found * result.nfev) ** 0.5, 7, "restarts from elsewhere\nmake sure that there\nis no better toll", ha="center")
+    curve.annotate(f"found after {found} evaluations", (found, 16), (1.6 * found, 13),
+                   arrowprops={"arrowstyle": "-", "color": "0.3"})
+    curve.set(xlabel="evaluations of both levels", xlim=(1, result.nfev), ylim=(0, 17.5))
+    curve.set_title("Best income so far", fontsize=11)
+    figure.savefig(path, dpi=120)
     print(f"{path}: {len(points['upper'])} upper and {len(points['lower'])} lower evaluations, toll {result.x[0]:.3f}")
 
 

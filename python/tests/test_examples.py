@@ -139,3 +139,17 @@ def test_python_code_of_the_guide(page: str, tmp_path: Path, monkeypatch: pytest
     for language, text in blocks:
         if language.startswith("python,"):
             compile(text, page, "exec")
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="tomllib came with Python 3.11")
+def test_toml_of_the_guide_is_toml() -> None:
+    import tomllib
+
+    pages = [ROOT / "README.md", *(ROOT / "docs/src").glob("*.md")]
+    blocks = [(page.name, text) for page in pages for language, text in fences(page) if language == "toml"]
+    assert len(blocks) > 10
+    for page, text in blocks:
+        try:
+            tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            pytest.fail(f"{page}: {error}\n{text}")

@@ -1,9 +1,9 @@
 //! Checks the `bilevo ...` command lines shown in the README, CONTRIBUTING and the guide.
 //!
-//! Only lines in `sh` blocks count. They are run for real, one file after the other, each file in a
+//! Lines in `sh` blocks are run for real, one file after the other, each file in a
 //! folder of its own, so that a line may use what an earlier one wrote. A `toml` block that starts
-//! with the comment `# NAME.toml` is put there under that name. Commands that would take minutes are
-//! only read, with `--help` appended: an unknown command, option or value still fails.
+//! with the comment `# NAME.toml` is put there under that name. Commands that would take minutes, and those in
+//! the middle of a sentence, are only read, with `--help` appended: an unknown command, option or value still fails.
 
 use crate::markdown::{Line, files, lines};
 use crate::shell::{Output, cargo, output, succeed};
@@ -34,8 +34,9 @@ pub(crate) fn check() -> Result<Counts, String> {
         for (name, text) in example_files(&lines) {
             std::fs::write(folder.0.join(&name), text).map_err(|e| format!("{name}: {e}"))?;
         }
-        for (number, words) in command_lines(&lines) {
-            let real = words.first().is_some_and(|w| !READ.contains(&w.as_str()));
+        let shown_lines = command_lines(&lines).into_iter().map(|line| (line, true));
+        for ((number, words), run) in shown_lines.chain(mentioned(&lines).into_iter().map(|line| (line, false))) {
+            let real = run && words.first().is_some_and(|w| !READ.contains(&w.as_str()));
             *(if real { &mut counts.run } else { &mut counts.read }) += 1;
             if let Err(reason) = try_line(&words, real, &folder.0) {
                 wrong.push(format!("{shown}:{number}: bilevo {}\n{reason}", words.join(" ")));
@@ -94,6 +95,14 @@ fn command_lines(lines: &[Line]) -> Vec<(usize, Vec<String>)> {
         }
     }
     found
+}
+
+/// The command lines in the middle of a sentence.
+fn mentioned(lines: &[Line]) -> Vec<(usize, Vec<String>)> {
+    let spans = |line: &Line| -> Vec<String> { line.text.split('`').skip(1).step_by(2).map(str::to_string).collect() };
+    let found = |line: &Line| spans(line).iter().filter_map(|span| arguments(span)).collect::<Vec<_>>();
+    let prose = lines.iter().filter(|line| line.fence.is_none());
+    prose.flat_map(|line| found(line).into_iter().map(|words| (line.number, words))).collect()
 }
 
 /// The `toml` blocks that name themselves in their first line, with their text.
@@ -179,6 +188,12 @@ mod tests {
     fn long_lines_may_be_continued() {
         let found = command_lines(&parse("```sh\nbilevo solve \\\n  smd1\n```\n```text\nbilevo no\n```"));
         assert_eq!(found, [(2, vec!["solve".to_string(), "smd1".to_string()])]);
+    }
+
+    #[test]
+    fn commands_in_a_sentence_are_found() {
+        let found = mentioned(&parse("See `bilevo list parts` and `x`.\n```text\n`bilevo no`\n```"));
+        assert_eq!(found, [(1, vec!["list".to_string(), "parts".to_string()])]);
     }
 
     #[test]

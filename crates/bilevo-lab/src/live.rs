@@ -1,4 +1,4 @@
-//! The page of something that is under way: how a run or an experiment stands, renewed by itself.
+//! The live page of a run or an experiment that is under way.
 
 use crate::figures::Scene;
 use crate::figures::axis::{Axis, Label, Spread};
@@ -6,24 +6,25 @@ use crate::figures::frame::Frame;
 use crate::figures::scene::{Anchor, Ink};
 use crate::report::ReportError;
 use crate::report::page::{TablePart, inline};
+use crate::run_report::Gaps;
 use crate::tables::Table;
 use askama::Template;
 use bilevo::printable::short;
 
-/// How something stands.
+/// The state of a run or an experiment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Live {
-    /// What it is.
+    /// Its name.
     pub title: String,
-    /// How it stands, in a sentence.
+    /// Its state in a sentence.
     pub lead: String,
-    /// The same in figures.
+    /// Its state in figures.
     pub facts: Vec<(&'static str, String)>,
     /// What an experiment has done so far.
     pub table: Option<Table>,
     /// Evaluations and the best F at the moments it was looked at.
     pub curve: Vec<(f64, f64)>,
-    /// Seconds after which the page is to be renewed; none once there is nothing to wait for.
+    /// Seconds after which the page reloads; none once there is nothing to wait for.
     pub refresh: Option<u64>,
 }
 
@@ -48,21 +49,24 @@ impl Live {
         Ok(Page { title: &self.title, lead: &self.lead, live: self, table, figure }.render()?)
     }
 
-    /// The best F over the evaluations; none before there are two points of it.
+    /// How far the best F was from the present one, over the evaluations; none before there are two points of it.
+    /// On a logarithmic scale, since an early value would flatten everything that follows.
     fn figure(&self) -> Option<Scene> {
         let [.., last] = &self.curve[..] else { return None };
         if self.curve.len() < 2 {
             return None;
         }
         let words = format!("The best F was {} when the page was made.", short(last.1));
-        let mut scene = Scene::new(760.0, 300.0, "F of the best answer so far", words);
+        let title = "Distance of F from the best so far";
+        let mut scene = Scene::new(760.0, 300.0, title, words);
+        let gaps = Gaps::new(last.1, self.curve.iter().map(|p| p.1));
         let x = Axis::around(self.curve.iter().map(|p| p.0), Spread::Linear, Label::Count);
-        let y = Axis::around(self.curve.iter().map(|p| p.1), Spread::Linear, Label::Value);
+        let y = Axis::around(self.curve.iter().map(|p| gaps.of(p.1)), Spread::Log, Label::Value);
         let frame = Frame { left: 66.0, top: 34.0, width: 680.0, height: 222.0, x, y };
-        scene.text((frame.left, 20.0), 14.0, Anchor::Start, Ink::Text, "F of the best answer so far");
+        scene.text((frame.left, 20.0), 14.0, Anchor::Start, Ink::Text, title);
         frame.draw(&mut scene);
-        frame.name(&mut scene, "evaluations of both levels", "F");
-        scene.line(self.curve.iter().map(|p| frame.at(p.0, p.1)).collect(), Ink::Series(0), 2.0, "median");
+        frame.name(&mut scene, "evaluations of both levels", "|F − best F|");
+        scene.line(self.curve.iter().map(|p| frame.at(p.0, gaps.of(p.1))).collect(), Ink::Series(0), 2.0, "median");
         Some(scene)
     }
 }

@@ -8,6 +8,8 @@ mod figures;
 mod next;
 mod page;
 
+pub(crate) use figures::Gaps;
+
 use crate::report::ReportError;
 use bilevo::audit::around::{Slice, Surroundings};
 use bilevo::problems::file::Labels;

@@ -53,7 +53,7 @@ fn expected(problem: &dyn Source, best: f64) -> Result<String, RunError> {
         spent += run.evaluations.total();
         solved += u64::from(run.target_met == Some(true));
     }
-    Ok(if solved > 0 { (spent / solved).to_string() } else { "none".into() })
+    Ok(u64::checked_div(spent, solved).map_or("none".into(), |mean| mean.to_string()))
 }
 
 #[allow(clippy::print_stdout)]

@@ -26,20 +26,20 @@ fn frame((width, height): (f64, f64), x: Axis, y: Axis) -> Frame {
 }
 
 /// Distances from a value, none of them 0: what is closer than can be told is drawn at the bottom.
-struct Gaps {
+pub(crate) struct Gaps {
     to: f64,
     floor: f64,
 }
 
 impl Gaps {
-    fn new(to: f64, values: impl Iterator<Item = f64>) -> Self {
+    pub(crate) fn new(to: f64, values: impl Iterator<Item = f64>) -> Self {
         let gaps = values.map(|value| (value - to).abs()).filter(|gap| gap.is_finite() && *gap > 0.0);
         let smallest = gaps.fold(f64::INFINITY, f64::min);
         let rounding = 1e-12 * to.abs().max(1e-3);
         Gaps { to, floor: if smallest.is_finite() { (smallest / 3.0).max(rounding) } else { rounding } }
     }
 
-    fn of(&self, value: f64) -> f64 {
+    pub(crate) fn of(&self, value: f64) -> f64 {
         (value - self.to).abs().max(self.floor)
     }
 }
