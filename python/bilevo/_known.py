@@ -144,7 +144,7 @@ def _from_mapping(given: Mapping[str, Any], layout: Layout) -> Arrays:
         if objective not in given:
             wanted[objective], wanted[constraints] = [], []
     if not wanted["F"] and not wanted["f"]:
-        raise ProblemError("the known evaluations have neither F nor f\nhint: name the columns of the values so")
+        raise ProblemError("the known evaluations have neither F nor f\nhint: the columns with the values must be called F and f")
     missing = [name for names in wanted.values() for name in names if name not in given]
     if missing:
         there = ", ".join(map(str, given))

@@ -1,10 +1,10 @@
-//! Experiments with bilevel algorithms: grids, store, statistics, tables, figures, report.
+//! Experiments with bilevel methods: grids, stores, statistics, tables, figures, reports.
 //!
 //! A [`grid::Grid`] names methods, problems, sizes, seeds and settings; each of its [`grid::Task`]s
 //! is one run. [`runner::run_tasks`] does those that are missing and writes each as one [`row::Row`]
 //! into a [`store::Store`]; [`stats`], [`export`], [`tables`], [`figures`] and the [`report`] work on
-//! the rows that [`store::Store::rows`] gives back. [`paper`] is the published study, a guest here:
-//! nothing else depends on it.
+//! the rows that [`store::Store::rows`] gives back. [`paper`] is the published study; nothing else
+//! depends on it.
 
 mod csv;
 pub mod export;

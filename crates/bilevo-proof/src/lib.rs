@@ -1,10 +1,10 @@
 //! Proofs for bilevel problems given by formulas.
 //!
 //! A bilevel problem asks for the x and y that minimise F(x, y) where y minimises f(x, ·) over the
-//! follower's constraints. Whoever has the formulas can do more than evaluate them: they can be enclosed
-//! over whole boxes, and a box in which nothing wanted can lie is done with. Two questions are answered:
+//! follower's constraints. Formulas can be enclosed over whole boxes, and a box that cannot contain what is
+//! looked for is discarded. Two questions are answered:
 //!
-//! - **A** ([`follower()`]): at this x, has the follower an answer better than y by more than ε?
+//! - **A** ([`follower()`]): at this x, does the follower have an answer better than y by more than ε?
 //!   x is fixed, and boxes of y are searched for a feasible point with f ≤ f(x, y) − ε.
 //! - **B** ([`leader()`]): is there any decision with F better than a claim by more than ε? Boxes of (x, y)
 //!   are searched for a follower's answer with F ≤ F̄ − ε.

@@ -94,7 +94,7 @@ impl Run {
         }
         if run.id() != wanted.id() || run.engine().spec() != wanted.engine().spec() {
             let message = format!(
-                "the checkpoint `{}` holds another run ({}) than the one to start ({})\n\
+                "the checkpoint `{}` holds another run ({}), not this one ({})\n\
                  hint: give the name of another file, or remove this one",
                 path.display(),
                 run.id(),
@@ -388,7 +388,7 @@ impl Run {
     fn lock(&self, _py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
         self.state.try_lock().map_err(|_| {
             pyo3::exceptions::PyRuntimeError::new_err(
-                "this run is busy\nhint: only one thread can use a run at a time, and its own callback cannot",
+                "this run is busy\nhint: only one thread at a time can use a run, and its callback cannot use it at all",
             )
         })
     }

@@ -254,7 +254,7 @@ impl fmt::Display for Doubt {
             ),
             Doubt::AtEdge { names } => write!(
                 f,
-                "the best answer lies at the edge of the box that was searched ({}), where no bound is: the optimum \
+                "the best answer lies at an open edge of the box that was searched ({}): the optimum \
                  may lie further out, or nowhere\n\
                  hint: give these variables bounds, or the run a larger budget",
                 names.join(", ")

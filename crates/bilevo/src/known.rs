@@ -255,7 +255,7 @@ impl Layout {
         let (upper, lower) = (optional(&upper)?, optional(&lower)?);
         let layout = Layout { x: needed(&x)?, y, upper, lower, answer, oracle };
         if layout.upper.is_empty() && layout.lower.is_empty() {
-            return Err("it has neither a column `F` nor a column `f`\nhint: name the columns of the values so".into());
+            return Err("it has neither a column `F` nor a column `f`\nhint: the columns with the values must be called `F` and `f`".into());
         }
         Ok(layout)
     }

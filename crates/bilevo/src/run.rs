@@ -67,7 +67,7 @@ pub struct RunOptions {
 #[non_exhaustive]
 pub enum RunError {
     /// The evaluator is for another problem than the engine.
-    #[error("the run is about `{expected}`, but `{got}` is to be evaluated{}", same_name(.expected, .got))]
+    #[error("the run is about `{expected}`, not about `{got}`{}", same_name(.expected, .got))]
     OtherProblem {
         /// The engine's problem.
         expected: String,

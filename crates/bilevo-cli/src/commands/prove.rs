@@ -16,8 +16,8 @@ use std::time::Instant;
 
 /// Prove an answer of a problem file, or find a better one
 ///
-/// Two questions are asked of the formulas: has the follower a better answer at this decision, and is there
-/// any better decision? Without a point or a claim the problem is solved first. Ends with exit code 1 if
+/// Answers two questions from the formulas: does the follower have a better answer at this decision, and is
+/// there any better decision? Without a point or a claim the problem is solved first. The exit code is 1 if
 /// something better was found.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {

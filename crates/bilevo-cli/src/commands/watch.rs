@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// Show a page in the browser; only this computer can see it
     #[arg(long)]
     open: bool,
-    /// Time between two looks, as in 2s
+    /// Time between updates, as in 2s
     #[arg(long, value_name = "TIME", default_value = "1s")]
     every: Duration,
     /// Show the state once and exit

@@ -98,7 +98,9 @@ fn tiles(report: &RunReport<'_>) -> Vec<Tile> {
         Direction::Minimize => "minimised",
         Direction::Maximize => "maximised",
     };
-    let upper = format!("the leader's objective, {}", goal(Level::Upper));
+    let unit = |name: &str| report.labels.unit(name).map_or(String::new(), |unit| format!("{unit}; "));
+    let upper = format!("{}the leader's objective, {}", unit("F"), goal(Level::Upper));
+    let lower = format!("{}the follower's objective, {}", unit("f"), goal(Level::Lower));
     let known = result.accuracy.map(|accuracy| format!("; {} from the best known", short(accuracy.upper)));
     let violation = match (result.upper_violation(), result.lower_violation()) {
         (Some(upper), Some(lower)) => short(upper.max(lower)),
@@ -106,12 +108,8 @@ fn tiles(report: &RunReport<'_>) -> Vec<Tile> {
     };
     let tile = |name, value, detail| Tile { name, value, detail };
     vec![
-        tile("F", report.with_unit("F", number(result.upper_value())), upper + &known.unwrap_or_default()),
-        tile(
-            "f",
-            report.with_unit("f", number(result.lower_value())),
-            format!("the follower's objective, {}", goal(Level::Lower)),
-        ),
+        tile("F", number(result.upper_value()), upper + &known.unwrap_or_default()),
+        tile("f", number(result.lower_value()), lower),
         tile("Violation", violation, "the worse of both levels; 0 is feasible".into()),
         tile(
             "Evaluations",

@@ -42,7 +42,7 @@ fn verdict(audit: &Audit, finding: &Finding<'_>) -> String {
             consequence(best, finding)
         ),
         (Verdict::Infeasible, Some(best)) => format!(
-            "the follower's answer is infeasible (violation {:.3e}), and others are feasible, as one with f = {}; {}",
+            "the follower's answer is infeasible (violation {:.3e}), and others are feasible, such as one with f = {}; {}",
             finding.solution.lower_violation,
             number(best.lower_value),
             consequence(best, finding)

@@ -34,7 +34,7 @@ const VIOLATION: f64 = 1e-6;
 impl FollowerFinding {
     /// The finding as a sentence.
     pub fn words(&self) -> String {
-        let gap = self.gap.map_or(String::new(), |gap| format!(" by more than {}", number(gap)));
+        let gap = self.gap.map_or(String::new(), |gap| format!(" by more than {}", rounded_up(gap)));
         match (self.verdict, &self.better) {
             (FollowerVerdict::Proven, _) => format!("the follower's answer is proven: none is better{gap}"),
             (FollowerVerdict::Refuted, better) if self.violation.is_none_or(|violation| violation > VIOLATION) => {
@@ -80,6 +80,13 @@ impl LeaderFinding {
     }
 }
 
+/// A bound with two digits, never below what was proven by more than rounding.
+fn rounded_up(value: f64) -> String {
+    let two = |value: f64| format!("{value:.1e}").parse::<f64>().unwrap_or(value);
+    let short = two(value);
+    format!("{:?}", if short < value * (1.0 - 1e-9) { two(1.05 * value) } else { short })
+}
+
 /// A number with seven digits.
 fn number(value: f64) -> String {
     let short: f64 = format!("{value:.6e}").parse().unwrap_or(value);
@@ -89,4 +96,16 @@ fn number(value: f64) -> String {
 fn vector(values: &[f64]) -> String {
     let numbers: Vec<String> = values.iter().map(|&value| number(value)).collect();
     format!("[{}]", numbers.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_have_two_digits_and_are_not_too_small() {
+        for (bound, shown) in [(1e-4, "0.0001"), (0.0001999991, "0.0002"), (0.00312, "0.0033"), (12.0, "12.0")] {
+            assert_eq!(rounded_up(bound), shown);
+        }
+    }
 }
