@@ -74,7 +74,7 @@ fn a_bound_and_a_price_are_told() {
     assert!((result.x().unwrap()[1] - 3.0).abs() < 1e-3);
     assert!(html.contains("at its upper bound") && html.contains("widen them"));
     assert_eq!(around.constraints.iter().map(|c| c.binds).collect::<Vec<_>>(), [Some(false), Some(true)]);
-    for words in ["toll &#60;north&#62; (EUR)", " EUR/h", "leader: north + south &#60;= 12", "follower 1"] {
+    for words in ["(EUR)", "EUR/h; the leader", "leader: north + south &#60;= 12", "follower 1"] {
         assert!(html.contains(words), "{words}");
     }
 }

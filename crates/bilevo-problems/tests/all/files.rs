@@ -305,17 +305,6 @@ fn every_mistake_has_its_message() {
             "4:1: upper.maximise: unknown key `maximise`; did you mean `maximize`?",
         ),
         (
-            "[best_known]",
-            "[units]\ntt = \"EUR\"\n[best_known]",
-            "units.tt: there is no variable `tt`; did you mean `t`?",
-        ),
-        ("[best_known]", "[units]\nt = 5\n[best_known]", "units.t"),
-        (
-            "maximize = \"t * y1\"",
-            "maximize = \"t\"\nconstraints = [\"t <= 1\"]",
-            "5:1: upper.constraints: unknown key `constraints`; did you mean `subject_to`?",
-        ),
-        (
             "maximize = \"t * y1\"",
             "maximize = \"t\"\nminimize = \"t\"",
             "upper.maximize: a level either minimises or maximises",
@@ -374,11 +363,33 @@ fn every_mistake_has_its_message() {
         ("name = \"toll\"", "definitions = { a = \"t for i in 2..3\" }", "indices start at 1"),
         ("name = \"toll\"", "command = []", "upper.maximize: a text is found where true or false is expected"),
     ];
+    refused(cases);
+}
+
+/// Each change of the file is refused with these words.
+fn refused(cases: &[(&str, &str, &str)]) {
     for (what, by, expected) in cases {
         assert!(TOLL.contains(what), "{what}");
         let refusal = refusal(&TOLL.replacen(what, by, 1));
         assert!(refusal.contains(expected), "`{by}`:\n{refusal}");
     }
+}
+
+#[test]
+fn words_of_other_tools_and_wrong_units_are_pointed_out() {
+    refused(&[
+        (
+            "[best_known]",
+            "[units]\ntt = \"EUR\"\n[best_known]",
+            "units.tt: there is no variable `tt`; did you mean `t`?",
+        ),
+        ("[best_known]", "[units]\nt = 5\n[best_known]", "units.t"),
+        (
+            "maximize = \"t * y1\"",
+            "maximize = \"t\"\nconstraints = [\"t <= 1\"]",
+            "5:1: upper.constraints: unknown key `constraints`; did you mean `subject_to`?",
+        ),
+    ]);
 }
 
 #[test]
