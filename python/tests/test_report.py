@@ -24,13 +24,18 @@ def toll(**options):
 def test_a_result_writes_a_page(tmp_path: Path) -> None:
     result = toll()
     before = result.to_dict()
-    result.report(tmp_path / "run.html")
+    result.report(tmp_path / "run.html", units={"toll": "EUR", "F": "EUR/h"})
     page = (tmp_path / "run.html").read_text(encoding="utf-8")
-    for needed in ("F along toll", "f along trips", "Nothing speaks against this answer."):
+    for needed in ("F along toll", "f along trips", "All checks passed.", "toll (EUR)", " EUR<", "EUR/h; the leader"):
         assert needed in page
     assert result.to_dict() == before
     result.report(tmp_path / "run.html", evaluations=0)
     assert "F along toll" not in (tmp_path / "run.html").read_text(encoding="utf-8")
+
+
+def test_a_unit_of_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(bilevo.ProblemError, match="there is no variable `tol`\nhint: the names are toll, trips, F, f"):
+        toll().report(tmp_path / "run.html", units={"tol": "EUR"})
 
 
 def test_the_follower_s_own_solver_is_asked(tmp_path: Path) -> None:
