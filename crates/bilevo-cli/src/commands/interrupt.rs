@@ -13,11 +13,36 @@ pub(crate) fn flag() -> anyhow::Result<Arc<AtomicBool>> {
 pub(crate) fn flag_saying(words: &'static str) -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
-    ctrlc::set_handler(move || {
+    on_each(move || {
         if flag.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
         output::say(format_args!("\n{words}"));
     })?;
     Ok(stop)
+}
+
+/// Calls a function for each signal, but not for those that were ignored when this program started: `nohup` and
+/// the background of a script ask for that.
+#[cfg(unix)]
+fn on_each(act: impl Fn() + Send + 'static) -> std::io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let ignored = ignored();
+    let heard = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| (ignored >> (signal - 1)) & 1 == 0);
+    let mut signals = signal_hook::iterator::Signals::new(heard)?;
+    std::thread::Builder::new().name("signals".into()).spawn(move || signals.forever().for_each(|_| act()))?;
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn on_each(act: impl Fn() + Send + 'static) -> Result<(), ctrlc::Error> {
+    ctrlc::set_handler(act)
+}
+
+/// The signals that are ignored, the lowest bit for the first one. Only Linux tells.
+#[cfg(unix)]
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }

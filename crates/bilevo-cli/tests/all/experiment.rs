@@ -121,10 +121,10 @@ fn killed_five_times_the_grid_ends_with_the_same_rows() {
 #[test]
 fn interrupted_it_says_how_to_go_on() {
     let folder = folder();
+    crate::signals::children_hear_signals();
     let mut running = Running::start(folder.path(), ENDLESS);
     assert!(running.until(2));
-    let pid = running.child.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    crate::signals::send("-INT", running.child.id());
     let (code, words) = running.end();
     assert_eq!(code, Some(130), "{words}");
     assert!(words.contains("the same command continues"), "{words}");

@@ -14,6 +14,8 @@ mod programs;
 mod prove;
 mod resume;
 #[cfg(unix)]
+mod signals;
+#[cfg(unix)]
 mod stores;
 mod sweep;
 mod watch;

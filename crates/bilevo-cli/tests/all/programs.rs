@@ -1,9 +1,11 @@
 //! External programs, the audit and what remains of a run that is interrupted.
 
+use crate::signals::{AGES, children_hear_signals, has, mask, within_ages};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -152,43 +154,64 @@ fn a_check_waits_for_a_silent_program_once() {
     assert_eq!(std::fs::read_to_string(folder.path().join("starts")).unwrap(), "started\n");
 }
 
-/// Starts a run whose program hangs; the run, and the program as something to wait for.
-fn hanging(folder: &Path) -> (Child, std::os::fd::OwnedFd) {
+/// Starts a run whose program hangs, with some signals ignored; the run, and the program as something to wait for.
+fn hanging(folder: &Path, ignored: &[&str]) -> (Child, OwnedFd) {
+    children_hear_signals();
     // The program tells its number through a pipe that somebody must read.
     assert!(Command::new("mkfifo").arg(folder.join("started")).status().unwrap().success());
     std::fs::write(folder.join("plant.sh"), "echo $$ > started; exec sleep 1000").unwrap();
     program(folder, "command = [\"sh\", \"plant.sh\"]\ntimeout = 1000");
-    let run = Command::new(BILEVO)
+    let traps: String = ignored.iter().map(|signal| format!("trap '' {signal}; ")).collect();
+    let run = Command::new("sh")
         .current_dir(folder)
-        .args(["solve", "plant.toml", "--seed", "1"])
+        .args(["-c", &format!("{traps}exec \"$@\""), "sh", BILEVO, "solve", "plant.toml", "--seed", "1"])
         .stderr(Stdio::piped())
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    let number = std::fs::read_to_string(folder.join("started")).unwrap();
+    let pipe = folder.join("started");
+    let number = within_ages(|| std::fs::read_to_string(pipe).unwrap());
     let pid = Pid::from_raw(number.trim().parse().unwrap()).unwrap();
     (run, pidfd_open(pid, PidfdFlags::empty()).unwrap())
 }
 
-fn ends(process: &std::os::fd::OwnedFd) -> bool {
-    let time = Timespec { tv_sec: 600, tv_nsec: 0 };
+fn ends(process: &OwnedFd) -> bool {
+    let time = Timespec { tv_sec: AGES.as_secs() as i64, tv_nsec: 0 };
     poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&time)).unwrap() > 0
+}
+
+/// Sends a signal to a run until it ends; how it ended.
+fn stopped(mut run: Child, signal: Signal) -> Option<i32> {
+    let (pid, words) = (Pid::from_child(&run), BufReader::new(run.stderr.take().unwrap()));
+    kill_process(pid, signal).unwrap();
+    if signal != Signal::KILL {
+        // The first one asks to finish the batch, which never ends; the second does not ask.
+        let asked = |line: String| line.contains("stopping after this batch");
+        assert!(within_ages(move || words.lines().map(Result::unwrap).any(asked)));
+        kill_process(pid, signal).unwrap();
+    }
+    within_ages(move || run.wait().unwrap()).code()
 }
 
 #[test]
 fn no_program_survives_ctrl_c_or_a_killed_run() {
-    for signal in [Signal::INT, Signal::TERM, Signal::KILL] {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP, Signal::KILL] {
         let folder = tempfile::tempdir().unwrap();
-        let (mut run, program) = hanging(folder.path());
-        let (pid, words) = (Pid::from_child(&run), BufReader::new(run.stderr.take().unwrap()));
-        kill_process(pid, signal).unwrap();
-        if signal != Signal::KILL {
-            // The first one asks to finish the batch, which never ends; the second does not ask.
-            assert!(words.lines().map(Result::unwrap).any(|line| line.contains("stopping after this batch")));
-            kill_process(pid, signal).unwrap();
-        }
-        let code = run.wait().unwrap().code();
-        assert_eq!(code, if signal == Signal::KILL { None } else { Some(130) }, "{signal:?}");
+        let (run, program) = hanging(folder.path(), &[]);
+        assert_eq!(stopped(run, signal), if signal == Signal::KILL { None } else { Some(130) }, "{signal:?}");
         assert!(ends(&program), "{signal:?}");
     }
+}
+
+/// `nohup`, and a script that starts a run in its background.
+#[test]
+fn what_was_ignored_before_the_run_stays_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let (run, program) = hanging(folder.path(), &["HUP", "INT"]);
+    for signal in [Signal::HUP, Signal::INT] {
+        assert!(has(mask(run.id(), "SigIgn:"), signal.as_raw()), "{signal:?}");
+        kill_process(Pid::from_child(&run), signal).unwrap();
+    }
+    assert_eq!(stopped(run, Signal::TERM), Some(130));
+    assert!(ends(&program));
 }

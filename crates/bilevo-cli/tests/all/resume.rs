@@ -1,5 +1,7 @@
 //! Checkpoints, Ctrl-C and resuming, with the real program and real signals.
 
+#[cfg(unix)]
+use crate::signals::{children_hear_signals, send, within_ages};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -36,12 +38,13 @@ const RUN: [&str; 10] =
 fn interrupted(directory: &Path, extra: &[&str], signal: &str) -> (String, Option<i32>) {
     let slow = ["--inject", "slow:2000", "--trace", "-"];
     let args = [&["solve"], &RUN[..], &slow[..], extra].concat();
+    children_hear_signals();
     let mut child = command(directory, &args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
     out.read_line(&mut line).unwrap();
     assert!(line.starts_with("{\"generation\":1,"), "{line}");
-    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+    send(signal, child.id());
     let mut rest = String::new();
     out.read_to_string(&mut rest).unwrap();
     assert!(rest.contains("\"stop\":\"interrupted\""), "{rest}");
@@ -83,15 +86,14 @@ fn a_second_ctrl_c_ends_it_at_once() {
     let directory = tempfile::tempdir().unwrap();
     // The first evaluation never ends, so only the second signal can end this.
     let args = ["solve", "smd1", "--inject", "hang:1"];
+    children_hear_signals();
     let mut child = command(directory.path(), &args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut words = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
-    let interrupt =
-        || assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     assert!(words.any(|line| line == "hanging"));
-    interrupt();
-    assert!(words.any(|line| line.contains("stopping after this batch")));
-    interrupt();
-    let output = child.wait_with_output().unwrap();
+    send("-INT", child.id());
+    assert!(within_ages(move || words.any(|line| line.contains("stopping after this batch"))));
+    send("-INT", child.id());
+    let output = within_ages(move || child.wait_with_output().unwrap());
     assert_eq!((output.status.code(), output.stdout.len()), (Some(130), 0));
 }
 

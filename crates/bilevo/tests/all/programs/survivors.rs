@@ -7,9 +7,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use std::io::{BufRead, BufReader};
 use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
+
+/// A time that no killed process needs to end.
+const AGES: Duration = Duration::from_secs(600);
 
 /// A running process.
 struct Alive(OwnedFd);
@@ -19,11 +24,23 @@ impl Alive {
         Alive(pidfd_open(Pid::from_raw(pid as i32).unwrap(), PidfdFlags::empty()).unwrap())
     }
 
-    /// Whether it ends within a time no killed process needs.
+    /// Whether it ends.
     fn ends(&self) -> bool {
-        let time = Timespec { tv_sec: 600, tv_nsec: 0 };
+        let time = Timespec { tv_sec: AGES.as_secs() as i64, tv_nsec: 0 };
         poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&time)).unwrap() > 0
     }
+}
+
+/// What something that waits comes back with: a test that has to fail must not wait for ever.
+fn within_ages<T: Send + 'static>(wait: impl FnOnce() -> T + Send + 'static) -> T {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || sender.send(wait()));
+    receiver.recv_timeout(AGES).unwrap()
+}
+
+/// How a run ended that was told to.
+fn ended(mut run: Child) -> ExitStatus {
+    within_ages(move || run.wait().unwrap())
 }
 
 /// The one value of a program's answer: the number of a process it has started.
@@ -102,7 +119,8 @@ fn pipe_in(folder: &Path) -> PathBuf {
 
 /// The processes whose numbers come through a pipe.
 fn told(pipe: &Path) -> Vec<Alive> {
-    let numbers: Vec<f64> = serde_json::from_str(&std::fs::read_to_string(pipe).unwrap()).unwrap();
+    let pipe = pipe.to_owned();
+    let numbers: Vec<f64> = serde_json::from_str(&within_ages(|| std::fs::read_to_string(pipe).unwrap())).unwrap();
     assert_eq!(numbers.len(), 2);
     numbers.into_iter().map(Alive::new).collect()
 }
@@ -128,27 +146,32 @@ fn what_was_started_for_one_evaluation_ends_when_its_time_is_up() {
 fn what_was_started_for_one_evaluation_ends_with_a_run_that_is_killed() {
     let folder = tempfile::tempdir().unwrap();
     let pipe = pipe_in(folder.path());
-    for signal in deadly() {
-        let mut run = stand_in(pipe.to_str().unwrap()).stdout(Stdio::null()).spawn().unwrap();
+    for signal in DEADLY {
+        let run = stand_in(pipe.to_str().unwrap()).stdout(Stdio::null()).spawn().unwrap();
         let processes = told(&pipe);
         kill_process(Pid::from_child(&run), signal).unwrap();
-        run.wait().unwrap();
+        assert_eq!(ended(run).signal(), Some(signal.as_raw()), "{signal:?}");
         assert!(processes.iter().all(Alive::ends), "{signal:?}");
     }
 }
 
-/// Signals that end a run. Started in the background of a script, this program and its children ignore
-/// interruptions, as `SigIgn` of its status says: then there is none to look at.
-fn deadly() -> Vec<Signal> {
+/// Signals that end a run.
+const DEADLY: [Signal; 3] = [Signal::KILL, Signal::TERM, Signal::INT];
+
+/// Lets children hear interruptions. Started in the background of a script, this program ignores them, as `SigIgn`
+/// of its status says, and its children would too: but what is handled here is not handled in a child.
+fn children_hear_interruptions() {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
-    let interruptions = u64::from_str_radix(ignored.trim(), 16).unwrap() >> (Signal::INT.as_raw() - 1) & 1;
-    let all = [Signal::KILL, Signal::TERM, Signal::INT];
-    all.into_iter().filter(|signal| *signal != Signal::INT || interruptions == 0).collect()
+    let interrupt = Signal::INT.as_raw();
+    if u64::from_str_radix(ignored.trim(), 16).unwrap() >> (interrupt - 1) & 1 == 1 {
+        signal_hook::flag::register(interrupt, Arc::default()).unwrap();
+    }
 }
 
 /// This test program, doing what `run_that_waits` says.
 fn stand_in(how: &str) -> Command {
+    children_hear_interruptions();
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "programs::survivors::run_that_waits", "--ignored", "--nocapture"]).env(WAITS, how);
     command
@@ -179,15 +202,15 @@ fn run_that_waits() {
 
 #[test]
 fn nothing_survives_when_the_run_is_killed() {
-    for signal in deadly() {
+    for signal in DEADLY {
         let mut run = stand_in("lines").stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(run.stdout.take().unwrap()).lines();
-        let line = lines.map(Result::unwrap).find(|line| line.contains("started ")).unwrap();
+        let line = within_ages(|| lines.map(Result::unwrap).find(|line| line.contains("started ")).unwrap());
         let numbers: Vec<f64> = serde_json::from_str(line.split("started ").nth(1).unwrap()).unwrap();
         let processes: Vec<Alive> = numbers.into_iter().map(Alive::new).collect();
         assert_eq!(processes.len(), 2);
         kill_process(Pid::from_child(&run), signal).unwrap();
-        run.wait().unwrap();
+        assert_eq!(ended(run).signal(), Some(signal.as_raw()), "{signal:?}");
         assert!(processes.iter().all(Alive::ends), "{signal:?}");
     }
 }
