@@ -16,6 +16,7 @@ from conftest import same, solve_toll, toll_trips
 import bilevo
 
 distributed = pytest.importorskip("distributed")
+pytestmark = pytest.mark.xdist_group("the cluster")
 
 
 class Cluster:
@@ -24,7 +25,7 @@ class Cluster:
         self.folder = folder
         scheduler = ("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
         self.processes = [self.start(*scheduler)]
-        self.workers = [self.add_worker() for _ in range(2)]
+        self.workers: list[subprocess.Popen[bytes]] = []
 
     def start(self, module: str, *arguments: str) -> subprocess.Popen[bytes]:
         # The workers import the functions of this file.
@@ -33,10 +34,13 @@ class Cluster:
         log = (self.folder / "log").open("ab")
         return subprocess.Popen(command, cwd=self.folder, env=environment, stdout=log, stderr=log)
 
-    def add_worker(self) -> subprocess.Popen[bytes]:
-        worker = self.start("distributed.cli.dask_worker", "--no-nanny", "--no-dashboard", "--nthreads", "1")
-        self.processes.append(worker)
-        return worker
+    def complete(self) -> None:
+        """Two workers, also after one was killed."""
+        self.workers = [worker for worker in self.workers if worker.poll() is None]
+        while len(self.workers) < 2:
+            worker = self.start("distributed.cli.dask_worker", "--no-nanny", "--no-dashboard", "--nthreads", "1")
+            self.processes.append(worker)
+            self.workers.append(worker)
 
     def stop(self) -> None:
         for process in reversed(self.processes):
@@ -53,6 +57,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 @pytest.fixture
 def client(cluster: Cluster) -> Iterator[Any]:
+    cluster.complete()
     with distributed.Client(scheduler_file=str(cluster.file), timeout=600) as client:
         client.wait_for_workers(2, timeout=600)
         yield client
@@ -97,7 +102,6 @@ def test_a_worker_killed_in_the_middle_changes_nothing(client: Any, cluster: Clu
     result = solve_toll(budget=60, f=slow_trips, workers=client, callback=killer)
     assert killer.killed and same(solve_toll(budget=60), result)
     assert len(client.scheduler_info()["workers"]) == 1
-    cluster.workers[0] = cluster.add_worker()
 
 
 def slow_follower(x: Any) -> bilevo.Answer:
@@ -120,4 +124,3 @@ def test_a_followers_own_solver_on_a_cluster_whose_worker_is_killed(client: Any,
     killer = Killer(cluster)
     assert same(solve(), solve(workers=client, callback=killer))
     assert killer.killed
-    cluster.workers[0] = cluster.add_worker()

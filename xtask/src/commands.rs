@@ -72,7 +72,7 @@ fn try_line(words: &[String], real: bool, folder: &Path) -> Result<(), String> {
 /// Builds the program by what the tests have built already: for the program alone its dependencies
 /// would be built once more, with fewer features.
 pub(crate) fn build_program() -> Result<(), String> {
-    succeed(&mut cargo(&["test", "--quiet", "--workspace", "--all-targets", "--locked", "--no-run"])).map(|_| ())
+    succeed(&mut cargo(&["test", "--quiet", "--workspace", "--tests", "--locked", "--no-run"])).map(|_| ())
 }
 
 /// The program just built: a neighbour of this one.

@@ -10,8 +10,9 @@ use std::sync::OnceLock;
 /// What the package itself needs, and what its types and examples are checked with.
 const BARE: [&str; 3] = ["numpy", "mypy", "pytest"];
 /// Everything else that its tests use. All of it comes from pip, so that nobody tests less than others.
-const MORE: [&str; 11] = [
+const MORE: [&str; 12] = [
     "maturin>=1.9,<2",
+    "pytest-xdist",
     "cloudpickle",
     "distributed",
     "mpi4py>=4.1",
@@ -106,7 +107,8 @@ pub(crate) fn test() -> Outcome {
     // NumPy alone must do for everything but figures, frames and clusters.
     pytest(bare, &["--doctest-modules", "--pyargs", "bilevo"])?;
     let doctests = pytest(full, &["--doctest-modules", "--pyargs", "bilevo"])?;
-    let tests = pytest(full, &[])?;
+    // Two at a time, but one after the other where tests share something dear.
+    let tests = pytest(full, &["-n", "2", "--dist", "loadgroup"])?;
     let skipped =
         if tests.skipped > 0 { format!(", {} not run: {}", tests.skipped, tests.reasons) } else { String::new() };
     Ok(Done::Passed(format!("{} tests, {} examples{skipped}", tests.passed, doctests.passed)))
