@@ -7,6 +7,9 @@ use std::path::Path;
 /// Evaluations after which a run is given up.
 const LIMIT: u64 = 60_000;
 
+/// Problems with more variables of both levels take minutes, and are left out.
+const LARGEST: usize = 15;
+
 /// How far F may be from the best known value: a hundredth, relative above 1.
 fn tolerance(best: f64) -> f64 {
     0.01 * best.abs().max(1.0)
@@ -60,12 +63,14 @@ fn expected(problem: &dyn Source, best: f64) -> Result<String, RunError> {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("| problem | size | best known F | F | right | evaluations | with a target | audit gap |");
     println!("|---|---|---|---|---|---|---|---|");
-    let mut enough = 0;
+    let (mut enough, mut looked) = (0, 0);
     let names = names()?;
     for name in &names {
         let problem = source::open(name, None)?;
         let spec = problem.spec();
-        let Some(best) = spec.best_known.first().map(|known| known.upper) else { continue };
+        let known = spec.best_known.first().filter(|_| spec.dim() <= LARGEST);
+        let Some(best) = known.map(|known| known.upper) else { continue };
+        looked += 1;
         let run = |seed| {
             let solver = Solver::new(&*problem).seed(seed).set("stop.target", "off").set("stop.max_evals", LIMIT);
             solver.audit(AuditOptions::default()).run()
@@ -85,6 +90,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let (best, value) = (short(best), short(value));
         println!("| {name} | {size} | {best} | {value} | {count} of 3 | {evaluations} | {target} | {worst:.0e} |");
     }
-    println!("\n{enough} of {} are right in at least two of three runs.", names.len());
+    println!("\n{enough} of {looked} are right in at least two of three runs.");
     Ok(())
 }

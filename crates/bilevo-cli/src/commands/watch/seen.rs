@@ -123,7 +123,7 @@ impl Watched {
 fn time(seconds: f64, evaluations: u64) -> String {
     let rate = evaluations as f64 / seconds;
     if rate.is_finite() {
-        format!("{seconds:.0} s, {} evaluations per second", short(rate.round()))
+        format!("{seconds:.0} s, {} evaluations per second", grouped(rate as u64))
     } else {
         "0 s".into()
     }
