@@ -42,6 +42,8 @@ pub(super) enum Kind {
     Exact,
     /// Along the border between answers.
     Border,
+    /// To the last decision that has an answer.
+    Edge,
     /// No search: a decision that another search came across, looked at again after a correction.
     Second,
 }

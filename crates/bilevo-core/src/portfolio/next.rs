@@ -5,7 +5,8 @@
 //!    not come to an end; where the verdict found another answer, a descent goes on from there, the border
 //!    between the two is searched if the claim would have paid, and again with every further answer that a
 //!    verdict finds there, or with the same one tracked if it only moved, and the next-best decisions that the
-//!    restart saw are looked at.
+//!    restart saw are looked at. Where it claimed more at a decision without an answer, the last one that has one
+//!    is looked for.
 //! 3. An elite that stands alone while restarts end elsewhere is verified again: it may owe its value to an
 //!    answer that is not the follower's.
 //! 4. The run ends when restarts agree: three that are feasible and uncorrected, one of them wide. Before
@@ -26,7 +27,7 @@ use super::config::PortfolioConfig;
 use super::history::{Entry, History, Kind};
 use super::search::End;
 use super::verify::{DIFFERENT, Depth};
-use borders::{after_correction, another_round, second};
+use borders::{after_correction, another_round, may_cost, second};
 use ending::{closing, is_exhausted};
 use ties::{after_exact, after_leaning, lean, lean_from, lean_is_due, tied};
 
@@ -62,6 +63,8 @@ pub(super) enum Next {
     Tracked(Claim, Vec<Vec<f64>>),
     /// A descent from a claim that keeps to the follower's constraints, too.
     Feasible(Claim),
+    /// The last decision that has an answer, on the way from a claim to a decision that has none.
+    Edge(Claim, Vec<f64>),
     /// Another look at a decision that a search came across.
     Second(Claim),
     /// A verdict on the claim of an entry.
@@ -122,7 +125,7 @@ fn verdict(history: &History, last: &Entry) -> Option<Next> {
     let deserved = match last.kind {
         _ if hopeless || worse => false,
         Kind::Population | Kind::Sample | Kind::LeanHere | Kind::LeanAway | Kind::LeanOn => false,
-        Kind::Exact | Kind::Border | Kind::Second => promises,
+        Kind::Exact | Kind::Border | Kind::Edge | Kind::Second => promises,
         Kind::Descent | Kind::Known | Kind::NearEnds | Kind::Finish | Kind::Feasible => match last.end {
             End::Converged => true,
             End::Arrived => false,
@@ -188,6 +191,22 @@ fn follow_up(history: &History, config: &PortfolioConfig) -> Option<Next> {
     after_correction(history, config, &restart)
         .or_else(|| second(history, &restart).filter(|_| config.seconds.is_on()))
         .or_else(|| left_behind(history, &restart))
+        .or_else(|| edge(history, config, &restart).filter(|_| config.feasible.is_on()))
+}
+
+/// Where a restart claimed more than the elite at a decision without an answer, the last one on the way there that
+/// has one.
+fn edge(history: &History, config: &PortfolioConfig, restart: &[&Entry]) -> Option<Next> {
+    let elite = history.elite().filter(|elite| history.scales.is_feasible(elite))?;
+    let had = restart.iter().any(|e| e.kind == Kind::Edge);
+    let gains = |c: &&Claim| {
+        !history.scales.answer_is_feasible(&c.lower)
+            && c.value() < elite.value() - history.scales.tolerance(elite.value())
+    };
+    let claims = restart.iter().filter_map(|e| e.claim.as_ref());
+    let without = claims.filter(gains).min_by(|a, b| a.value().total_cmp(&b.value()))?;
+    let may = !had && may_cost(history, config, Kind::Edge);
+    may.then(|| Next::Edge(elite.clone(), without.x.clone()))
 }
 
 /// A population's claim that is better than the elite, where the descent that was to finish it ended elsewhere.

@@ -9,6 +9,7 @@ use super::known::Before;
 use super::next::{Next, is_agreed, next};
 use super::search::changed::{Changed, with_true_rows};
 use super::search::descent::Descent;
+use super::search::edge::Edge;
 use super::search::population::Population;
 use super::search::sample::Sample;
 use super::search::{End, Ground, Rows, Search, Shape, Wanted};
@@ -45,6 +46,7 @@ enum Present {
     Descent(Box<Descent>, Kind),
     Population(Box<Population>),
     Sample(Box<Sample>),
+    Edge(Box<Edge>),
     /// With the rivals of its answer.
     Changed(Box<Changed>, Kind, Vec<Vec<f64>>),
     /// A decision that another search came across.
@@ -66,6 +68,7 @@ impl Present {
             Present::Descent(search, _) => Some(&**search),
             Present::Population(search) => Some(&**search),
             Present::Sample(search) => Some(&**search),
+            Present::Edge(search) => Some(&**search),
             Present::Changed(search, ..) => Some(&**search),
             Present::Verify(search, _) => Some(&**search),
         }
@@ -78,6 +81,7 @@ impl Present {
             Present::Descent(search, _) => Some(&mut **search),
             Present::Population(search) => Some(&mut **search),
             Present::Sample(search) => Some(&mut **search),
+            Present::Edge(search) => Some(&mut **search),
             Present::Changed(search, ..) => Some(&mut **search),
             Present::Verify(search, _) => Some(&mut **search),
         }
@@ -259,6 +263,7 @@ impl Portfolio {
                 ended
             }
             Present::Sample(search) => (Kind::Sample, search.end(), search.claim()),
+            Present::Edge(search) => (Kind::Edge, search.end(), search.claim()),
             Present::Second(claim) => (Kind::Second, Some(End::Converged), Some(claim)),
             Present::Recalled(claim) => (Kind::Known, Some(End::Converged), Some(claim)),
             Present::Changed(search, kind, of) => {

@@ -5,6 +5,7 @@
 
 pub(super) mod changed;
 pub(super) mod descent;
+pub(super) mod edge;
 mod leader;
 pub(super) mod population;
 mod response;

@@ -20,6 +20,7 @@ impl Kind {
             Kind::LeanHere | Kind::LeanAway | Kind::LeanOn => "tie search",
             Kind::Exact => "exact tie",
             Kind::Border => "border between answers",
+            Kind::Edge => "last decision with an answer",
         }
     }
 }

@@ -193,6 +193,30 @@ fn a_descent_without_a_feasible_answer_goes_on_with_the_followers_constraints() 
 }
 
 #[test]
+fn where_there_is_no_answer_the_last_decision_that_has_one_is_looked_for() {
+    let level = |count| LevelSpec { inequalities: count, ..LevelSpec::boxed(vec![(0.0, 1.0)]) };
+    let spec = ProblemSpec::new("scripted", level(0), level(1));
+    let scales = Scales::new(&spec, &Archive::new(2, 1, 2));
+    let then = |entries: Vec<Entry>| {
+        next(&History { entries, scales: scales.clone(), ..empty() }, &PortfolioConfig::default())
+    };
+    let breaks = |mut entry: Entry, by: f64| {
+        let verdict = entry.verdict.as_mut().map(|v| &mut v.claim);
+        entry.claim.iter_mut().chain(verdict).for_each(|claim| claim.lower = vec![0.0, by]);
+        entry
+    };
+    let better = breaks(ended(1, Kind::Descent, End::Converged, 0.2), 0.1);
+    let inside = breaks(verified(1, Kind::Feasible, 0.4), -0.1);
+    let mut entries = vec![better.clone(), inside.clone()];
+    assert_eq!(then(entries.clone()), Next::Edge(inside.claim.clone().unwrap(), vec![0.2]));
+    // Once in a restart, and not where nothing is to be gained.
+    entries.push(breaks(ended(1, Kind::Edge, End::Converged, 0.45), 0.0));
+    assert!(matches!(then(entries), Next::Restart(_)));
+    let worse = breaks(ended(1, Kind::Descent, End::Converged, 0.6), 0.1);
+    assert!(matches!(then(vec![worse, inside]), Next::Restart(_)));
+}
+
+#[test]
 fn corrected_restarts_do_not_agree() {
     let mut history = empty();
     history.entries = vec![verified(1, Kind::Descent, 0.2), verified(2, Kind::Descent, 0.2)];

@@ -9,6 +9,7 @@ use crate::portfolio::history::{ARRIVED, Kind};
 use crate::portfolio::next::Next;
 use crate::portfolio::search::changed::{Change, Changed, Rivals};
 use crate::portfolio::search::descent::{self, Descent};
+use crate::portfolio::search::edge::Edge;
 use crate::portfolio::search::population::{self, Population};
 use crate::portfolio::search::sample::Sample;
 use crate::portfolio::search::{Goal, Ground};
@@ -108,6 +109,7 @@ impl Portfolio {
                 self.changed(change, Kind::Border, [claim.point(), rival].concat(), (BORDER, descent::STILL))
             }
             Next::Feasible(claim) => self.changed(Change::Feasible, Kind::Feasible, claim.point(), (BORDER, SHARP)),
+            Next::Edge(claim, without) => Present::Edge(Box::new(Edge::new(self.shape, &self.archive, claim, without))),
             Next::Second(claim) => Present::Second(claim),
             Next::Restart(_) | Next::End => Present::Ended,
         };

@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 /// Price of violation in a leaning follower, in units of F's scale.
 const PRICE: f64 = 10.0;
 /// What the follower may lose where an exact end begins, in units of what f changes by. More than that is no tie.
-const TIED: f64 = 2.0;
+const TIED: f64 = 4.0;
 /// The same where an exact end loses its way: more than that is no claim.
 const NEARLY_TIED: f64 = 0.01;
 /// Evaluations at both levels that a leaning descent begins with, at most.
@@ -384,7 +384,7 @@ mod tests {
             Change::Exact(Rivals { answers: vec![vec![0.0]], range: scales.follower(), scales: scales.clone() });
         // F, G, then what the follower loses against its answer and against a rival, g.
         let lost = |own: f64, rival: f64| change.costs_more(TIED, shape, &[0.0, 9.0, own * scale, rival * scale, 9.0]);
-        assert!(lost(2.1, 0.0) && lost(0.0, 2.1) && !lost(1.9, 1.9));
+        assert!(lost(4.1, 0.0) && lost(0.0, 4.1) && !lost(3.9, 3.9));
         let border = Change::Border(Rivals { answers: vec![vec![0.0]], scales, range: 1.0 });
         assert!(!border.costs_more(TIED, shape, &[0.0, 9.0, 9.0 * scale]));
     }

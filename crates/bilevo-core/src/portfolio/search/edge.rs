@@ -1,0 +1,138 @@
+//! The last decision that has an answer, on the way from one that has to one that has none.
+//!
+//! Where constraints leave the follower without an answer beyond some decision, the leader may like the last one
+//! that has one best, and descents jump over it. The way is halved again and again: the follower is solved in the
+//! middle, which replaces one end or the other. No randomness.
+
+use super::{End, Ground, Rows, Search, Shape, Wanted};
+use crate::portfolio::archive::{Archive, Learner};
+use crate::portfolio::claim::Claim;
+use crate::portfolio::follower::{Effort, Follower, Knowledge};
+use crate::portfolio::merit::Merit;
+use crate::problem::Level;
+use serde::{Deserialize, Serialize};
+
+/// How often the way is halved.
+const HALVINGS: usize = 20;
+/// First radius and accuracy of a follower's search, and its evaluations: so many, and so many for each variable.
+const RADIUS: f64 = 0.05;
+const TOLERANCE: f64 = 1e-6;
+const EVALUATIONS: (usize, usize) = (20, 10);
+/// First length of the kernel.
+const LENGTH: f64 = 0.3;
+
+/// The search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(in crate::portfolio) struct Edge {
+    /// The last decision known to have an answer, with it, and the first known to have none.
+    claim: Claim,
+    without: Vec<f64>,
+    halved: usize,
+    follower: Option<Follower>,
+    knowledge: Knowledge,
+    end: Option<End>,
+}
+
+impl Edge {
+    /// From `claim`, a decision with an answer, to `without`, one without.
+    pub(in crate::portfolio) fn new(shape: Shape, archive: &Archive, claim: Claim, without: Vec<f64>) -> Self {
+        let learner = Learner::new(vec![LENGTH; shape.dim()], archive.lower.len());
+        let knowledge = Knowledge { learner, merit: Merit::new(shape.lower[1], shape.lower[2]) };
+        Edge { claim, without, halved: 0, follower: None, knowledge, end: None }
+    }
+
+    /// Opens the follower's search in the middle.
+    fn open(&mut self, wanted: &mut Wanted) {
+        let x: Vec<f64> = self.claim.x.iter().zip(&self.without).map(|(a, b)| 0.5 * (a + b)).collect();
+        let y = &self.claim.y;
+        wanted.push(&x, y);
+        for i in 0..y.len() {
+            let mut beside = y.clone();
+            beside[i] += if beside[i] > 0.5 { -RADIUS } else { RADIUS };
+            wanted.push(&x, &beside);
+        }
+        let evaluations = EVALUATIONS.0 + EVALUATIONS.1 * y.len();
+        let effort = Effort { radius: RADIUS, tolerance: TOLERANCE, evaluations };
+        self.follower = Some(Follower::new(x, y.clone(), Vec::new(), effort));
+    }
+
+    /// Takes the follower's answer in the middle.
+    fn judge(&mut self, ground: &Ground<'_>, follower: Follower) {
+        let Follower { x, y, row, .. } = follower;
+        if !row.is_empty() && ground.scales.answer_is_feasible(&row) {
+            self.claim = Claim { x, y, upper: Vec::new(), lower: row, settled: false };
+        } else {
+            self.without = x;
+        }
+        self.halved += 1;
+    }
+}
+
+impl Search for Edge {
+    fn ask(&mut self, ground: &Ground<'_>, wanted: &mut Wanted) {
+        wanted.clear(Level::Lower);
+        while self.end.is_none() && wanted.is_empty() {
+            match self.follower.take() {
+                None if self.halved == HALVINGS => {
+                    wanted.clear(Level::Upper);
+                    wanted.push(&self.claim.x, &self.claim.y);
+                }
+                None => self.open(wanted),
+                Some(mut follower) => match follower.next(&ground.archive.lower, &mut self.knowledge) {
+                    Some(y) => {
+                        wanted.push(&follower.x, &y);
+                        self.follower = Some(follower);
+                    }
+                    None => self.judge(ground, follower),
+                },
+            }
+        }
+    }
+
+    fn tell(&mut self, _ground: &Ground<'_>, wanted: &Wanted, rows: &Rows) {
+        if wanted.level == Level::Upper {
+            self.claim.upper = rows.first().cloned().unwrap_or_default();
+            self.end = Some(End::Converged);
+            return;
+        }
+        let Some(follower) = &mut self.follower else { return };
+        let m = follower.x.len();
+        for (point, row) in wanted.iter().zip(rows) {
+            follower.tell(&point[m..], row, &self.knowledge.merit);
+        }
+    }
+
+    fn claim(&self) -> Option<Claim> {
+        Some(self.claim.clone()).filter(|claim| self.end == Some(End::Converged) && !claim.upper.is_empty())
+    }
+
+    fn end(&self) -> Option<End> {
+        self.end
+    }
+
+    fn cut(&mut self) {
+        self.end = Some(End::Spent);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Bench;
+    use super::*;
+
+    /// The follower minimises y with y >= 2 x - 0.5 and y <= 0.5: beyond x = 0.5 there is no answer.
+    fn edged(p: &[f64]) -> Vec<f64> {
+        vec![p[1], 2.0 * p[0] - 0.5 - p[1], p[1] - 0.5]
+    }
+
+    #[test]
+    fn the_last_decision_with_an_answer_is_found() {
+        let mut bench = Bench::new(|p| vec![-p[1]], edged);
+        let claim = Claim { x: vec![0.1], y: vec![0.0], upper: vec![0.0], lower: edged(&[0.1, 0.0]), settled: true };
+        let mut search = Edge::new(bench.shape(), &bench.archive, claim, vec![0.9]);
+        assert_eq!(bench.run(&mut search), Some(End::Converged));
+        let found = search.claim().unwrap();
+        assert!((found.x[0] - 0.5).abs() < 1e-5 && (found.y[0] - 0.5).abs() < 1e-5, "{found:?}");
+        assert!(bench.scales.answer_is_feasible(&found.lower) && (found.value() + 0.5).abs() < 1e-5);
+    }
+}
