@@ -23,7 +23,7 @@ pub(super) enum Kind {
     Descent,
     /// A descent from the best pair of earlier runs.
     Known,
-    /// A descent from near the lower ends of the leader's box.
+    /// A descent from near the lower ends of the leader's box, or the upper ones.
     NearEnds,
     /// A population from a random point.
     Population,

@@ -11,7 +11,7 @@ impl Kind {
         match self {
             Kind::Descent => "descent",
             Kind::Known => "descent from the best known pair",
-            Kind::NearEnds => "descent near the box's lower ends",
+            Kind::NearEnds => "descent from a corner of the box",
             Kind::Population => "population",
             Kind::Finish => "finishing descent",
             Kind::Second => "descent from the next-best decision",

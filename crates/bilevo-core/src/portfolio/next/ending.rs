@@ -65,7 +65,7 @@ pub(super) fn closing(history: &History, config: &PortfolioConfig) -> Next {
     // What an earlier run looked at before its end is not all looked at again.
     let known = history.is_elite_known();
     let corner = config.descent > 0 && config.corner.is_on();
-    if corner && !known && !history.entries.iter().any(|e| e.kind == Kind::NearEnds) {
+    if corner && !known && restarts(history, Kind::NearEnds).count() < corners(history) {
         return Next::Restart(Kind::NearEnds);
     }
     let entry = &history.entries[at];
@@ -86,6 +86,13 @@ pub(super) fn closing(history: &History, config: &PortfolioConfig) -> Next {
     }
     let ties = if known { config.ties.min(1) } else { config.ties };
     if leans_since(history) < ties { lean(history) } else { Next::End }
+}
+
+/// Descents from near the ends of the leader's box: the lower ones, and the upper ones too where not every restart
+/// ended at the elite as it was claimed.
+fn corners(history: &History) -> usize {
+    let easy = history.elsewhere() == 0 && history.entries.iter().all(|e| e.corrections == 0);
+    if easy { 1 } else { 2 }
 }
 
 /// Whether another restart ended at the very value of the elite. Where descents do not come to their end, as

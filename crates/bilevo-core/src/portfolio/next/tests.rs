@@ -239,6 +239,13 @@ fn before_the_end_come_the_ends_of_the_box_a_wide_look_and_leaning_descents() {
     assert_eq!(after(entries.clone()), Next::Restart(Kind::NearEnds));
     entries.push(verified(4, Kind::NearEnds, 0.7));
     assert_eq!(after(entries.clone()), Next::Verify(0, Depth::Wide));
+    // From the upper ones too, where a restart ended elsewhere.
+    let mut mixed = entries.clone();
+    mixed.insert(3, verified(4, Kind::Descent, 0.5));
+    mixed[4].restart = 5;
+    assert_eq!(after(mixed.clone()), Next::Restart(Kind::NearEnds));
+    mixed.push(verified(6, Kind::NearEnds, 0.7));
+    assert_eq!(after(mixed), Next::Verify(0, Depth::Wide));
     entries[0].verdict = verdict(claim(0.2, 0.5), Depth::Wide);
     let Next::Lean { kind: Kind::LeanHere, .. } = after(entries.clone()) else { panic!() };
     entries.push(ended(5, Kind::LeanHere, End::Converged, 0.2));

@@ -21,8 +21,8 @@ use crate::rng::Purpose;
 /// Variables of both levels up to which a descent has as many evaluations for each, and up to which there
 /// are descents. Their models cost the cube of the variables.
 pub(super) const DESCENT_DIM: (usize, usize) = (5, 40);
-/// Distance of a start from the lower ends of the leader's box, as a share of it, and the size of the
-/// first steps relative to that distance.
+/// Distance of a start from the ends of the leader's box, as a share of it, and the size of the first steps relative
+/// to that distance.
 const NEAR_END: (f64, f64, f64) = (1e-3, 3e-2, 5.0);
 /// Steps below this share of the weight end a leaning descent; larger weights count as this one.
 const COARSE: f64 = 0.03;
@@ -49,7 +49,8 @@ impl Portfolio {
                 let mut size = 1.0;
                 if kind == Kind::NearEnds {
                     let share = NEAR_END.0 * libm::pow(NEAR_END.1 / NEAR_END.0, stream.uniform());
-                    point[..self.shape.upper[0]].fill(share);
+                    let before = self.history.entries.iter().filter(|e| e.kind == Kind::NearEnds).count();
+                    point[..self.shape.upper[0]].fill(if before == 0 { share } else { 1.0 - share });
                     size = NEAR_END.2 * share;
                 }
                 let start =
