@@ -27,13 +27,17 @@ pub(crate) fn cargo(args: &[&str]) -> Command {
     command
 }
 
-/// Lets a command that builds share what other steps and people built. Keeping notes for a quicker second build
-/// makes a first one a tenth dearer, and most test runs are a first one: so there are notes only where somebody who
-/// builds by hand has them already.
+/// For a build that nobody repeats: no notes for a quicker second one, which make a first one a tenth dearer, and
+/// each crate as one unit, which takes less work than several that are inlined into each other.
+const ONCE: [(&str, &str); 3] =
+    [("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_CODEGEN_UNITS", "1"), ("CARGO_PROFILE_DEV_LTO", "off")];
+
+/// Lets a command that builds share what other steps and people built. Most test runs are a first build: so it is
+/// one to be repeated only where somebody who builds by hand has notes already.
 pub(crate) fn as_others_build(command: &mut Command) {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| crate::root().join("target"), PathBuf::from);
-    if std::env::var_os("CARGO_INCREMENTAL").is_none() && !has_notes(&target) {
-        command.env("CARGO_INCREMENTAL", "0");
+    if std::env::var_os("CARGO_INCREMENTAL").map_or_else(|| !has_notes(&target), |notes| notes == "0") {
+        command.envs(ONCE);
     }
 }
 
