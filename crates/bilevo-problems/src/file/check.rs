@@ -6,6 +6,7 @@
 
 mod directions;
 mod leader;
+mod nearer;
 mod rounding;
 mod samples;
 mod structure;

@@ -1,4 +1,4 @@
-//! Suspicious directions of the follower: an optimum that always sits in a corner of the box, where the opposite
+//! Suspicious directions of the follower: an optimum that always sits in the same corner of the box, where the opposite
 //! direction has one inside.
 
 use super::samples::Probe;
@@ -15,33 +15,36 @@ pub(super) fn check(probe: &mut Probe, remarks: &mut Remarks) {
     let direction = probe.spec.lower.direction;
     let mut corners = [0; 2];
     let mut answers = 0;
+    let mut first: Option<Vec<f64>> = None;
     for _ in 0..DECISIONS {
         let x = probe.draw(Level::Upper);
         let stated = answer(probe, &x, direction);
         let opposite = answer(probe, &x, opposite(direction));
         if let (Some(stated), Some(opposite)) = (stated, opposite) {
             answers += 1;
-            corners[0] += usize::from(in_corner(probe, &stated));
+            // A follower that goes from corner to corner answers the leader, and does so on purpose.
+            let same = *first.get_or_insert_with(|| stated.clone()) == stated;
+            corners[0] += usize::from(same && in_corner(probe, &stated));
             corners[1] += usize::from(is_inside(probe, &x, &opposite));
         }
     }
     if answers >= DECISIONS / 2 && corners == [answers; 2] {
         let (says, other) = words(direction);
-        let message = format!("with `{says}` the follower's best answer is always a corner of its box");
+        let message = format!("with `{says}` the follower's best answer is always the same corner of its box");
         let hint = format!("with `{other}` it would lie inside; is the direction right, and the box large enough?");
         remarks.warn(Part::Objective(Level::Lower), message, hint);
     }
 }
 
 /// How a direction is written, and the other one.
-pub(super) fn words(direction: Direction) -> (&'static str, &'static str) {
+fn words(direction: Direction) -> (&'static str, &'static str) {
     match direction {
         Direction::Minimize => ("minimize", "maximize"),
         Direction::Maximize => ("maximize", "minimize"),
     }
 }
 
-pub(super) fn opposite(direction: Direction) -> Direction {
+fn opposite(direction: Direction) -> Direction {
     match direction {
         Direction::Minimize => Direction::Maximize,
         Direction::Maximize => Direction::Minimize,

@@ -1,10 +1,10 @@
-//! The leader's side, judged with the follower's answers: decisions that run off to a corner of the
-//! box, and constraints that no answer meets.
+//! The leader's constraints, judged with the follower's answers: those that no answer meets.
 
-use super::directions::{answer, opposite, words};
+use super::directions::answer;
+use super::nearer::project;
 use super::samples::Probe;
 use super::{Part, Remarks};
-use bilevo_core::problem::{BestKnown, Direction, Level};
+use bilevo_core::problem::Level;
 use bilevo_core::space::Variable;
 
 /// Corners of the box, decisions drawn from it, and steps from the best of them.
@@ -17,69 +17,55 @@ struct Judged {
     x: Vec<f64>,
     y: Vec<f64>,
     constraints: Vec<f64>,
-    /// Violation first, then the objective, minimised.
-    key: (f64, f64),
+    violation: f64,
 }
 
 pub(super) fn check(probe: &mut Probe, remarks: &mut Remarks) {
-    if probe.effort.steps == 0 {
+    // Random steps do not find the answers of a follower with equations.
+    if probe.effort.steps == 0 || probe.spec.upper.constraints() == 0 || probe.spec.lower.equalities > 0 {
         return;
     }
-    let direction = probe.spec.upper.direction;
-    let Some((stated, typical)) = search(probe, direction) else { return };
-    if stated.key.0 > 0.0 {
-        // Equations are met by chance only, so coming much closer than a draw is enough.
-        if stated.key.0 > 0.05 * typical {
-            unmet(probe, remarks, &stated);
-        }
-        return;
-    }
-    // Whoever states an optimum as good as the corner (which is a rough one) has thought of it.
-    let is_known = |best: &BestKnown| {
-        let known = direction.flip(best.upper);
-        known <= stated.key.1 + 0.05 * known.abs().max(1.0)
-    };
-    if probe.spec.best_known.iter().any(is_known) {
-        return;
-    }
-    let Some((other, _)) = search(probe, opposite(direction)) else { return };
-    if in_corner(probe, &stated.x) && is_inside(probe, &other.x) {
-        let (says, other) = words(direction);
-        let message = format!("with `{says}` the leader's best decision is a corner of its box");
-        let hint = format!(
-            "found at {}; with `{other}` it would lie inside: is the direction right?",
-            remarks.point(&stated.x, &stated.y)
-        );
-        remarks.warn(Part::Objective(Level::Upper), message, hint);
+    let Some((closest, typical)) = search(probe) else { return };
+    // Equations are met by chance only, so coming much closer than a draw is enough.
+    if closest.violation > 0.05 * typical {
+        unmet(probe, remarks, &closest);
     }
 }
 
-/// The best decision in a direction by random steps, and the violation that half of the draws exceed.
-fn search(probe: &mut Probe, direction: Direction) -> Option<(Judged, f64)> {
+/// The decision whose answer comes closest to the constraints, by random steps, and the violation that half of the
+/// draws exceed.
+fn search(probe: &mut Probe) -> Option<(Judged, f64)> {
     let mut best: Option<Judged> = None;
     let mut violations = Vec::new();
     let mut scale = 0.3;
-    // Where a corner is as good as anything else it counts, so corners come first.
     for step in 0..CORNERS + DRAWS + STEPS {
         let drawn = step < CORNERS + DRAWS;
         let x = match &best {
             _ if step < CORNERS => corner(probe, step),
+            // Where some pair meets the constraints, the answer to its decision may, too.
+            Some(best) if step == CORNERS + DRAWS => {
+                let start = ((best.x.clone(), best.y.clone()), best.violation);
+                project(probe, Level::Upper, start).0.0
+            }
             Some(best) if !drawn => {
                 let x = best.x.clone();
                 probe.near(Level::Upper, &x, scale)
             }
             _ => probe.draw(Level::Upper),
         };
-        let Some(judged) = judge(probe, x, direction) else { continue };
+        let Some(judged) = judge(probe, x) else { continue };
         if drawn {
-            violations.push(judged.key.0);
+            violations.push(judged.violation);
         }
-        let better = best.as_ref().is_none_or(|best| judged.key < best.key);
+        let better = best.as_ref().is_none_or(|best| judged.violation < best.violation);
         if !drawn {
             scale *= if better { 1.7 } else { 0.9 };
         }
         if better {
             best = Some(judged);
+        }
+        if best.as_ref().is_some_and(|best| best.violation <= 0.0) {
+            break;
         }
     }
     violations.sort_by(f64::total_cmp);
@@ -95,14 +81,14 @@ fn corner(probe: &Probe, number: usize) -> Vec<f64> {
     probe.spec.upper.space.iter().enumerate().map(end).collect()
 }
 
-fn judge(probe: &mut Probe, x: Vec<f64>, direction: Direction) -> Option<Judged> {
+fn judge(probe: &mut Probe, x: Vec<f64>) -> Option<Judged> {
     let y = answer(probe, &x, probe.spec.lower.direction)?;
     let seen = probe.at(Level::Upper, &x, &y);
     if !seen.value.is_finite() || seen.constraints.iter().any(|value| !value.is_finite()) {
         return None;
     }
-    let key = (probe.spec.violation(Level::Upper, &seen.constraints), direction.flip(seen.value));
-    Some(Judged { x, y, constraints: seen.constraints, key })
+    let violation = probe.spec.violation(Level::Upper, &seen.constraints);
+    Some(Judged { x, y, constraints: seen.constraints, violation })
 }
 
 /// The leader's constraints are met by points, but by none that the follower answers with.
@@ -124,15 +110,4 @@ fn unmet(probe: &Probe, remarks: &mut Remarks, closest: &Judged) {
         remarks.point(&closest.x, &closest.y)
     );
     remarks.warn(part, message, hint);
-}
-
-fn in_corner(probe: &Probe, x: &[f64]) -> bool {
-    x.iter().zip(probe.spec.upper.space.iter()).all(|(&x, v)| x == v.low || x == v.high)
-}
-
-/// Whether no variable is near an end of its box.
-fn is_inside(probe: &Probe, x: &[f64]) -> bool {
-    const MARGIN: f64 = 0.02;
-    let inside = |(x, v): (&f64, Variable)| (x - v.low).min(v.high - x) > MARGIN * v.width();
-    x.iter().zip(probe.spec.upper.space.iter()).all(inside)
 }

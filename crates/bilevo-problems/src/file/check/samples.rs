@@ -1,6 +1,7 @@
 //! What evaluations at sampled points show: values that are not finite, constraints nothing meets,
 //! known optima that are none.
 
+use super::nearer::project;
 use super::{Evaluate, Part, Remarks};
 use crate::file::check::Subject;
 use crate::file::diagnostic::Severity;
@@ -234,9 +235,10 @@ impl Tally {
         }
     }
 
-    /// Comes closer to the constraints than any sampled point, by random steps.
+    /// Comes closer to the constraints than any sampled point, by projections and random steps.
     fn approach(&self, level: Level, probe: &mut Probe) -> Option<(Point, f64)> {
-        let ((mut x, mut y), mut violation) = self.least.clone()?;
+        let least = self.least.clone()?;
+        let ((mut x, mut y), mut violation) = if probe.effort.steps > 0 { project(probe, level, least) } else { least };
         let mut scale = 0.2;
         for _ in 0..5 * probe.effort.steps {
             let (to_x, to_y) = (probe.near(Level::Upper, &x, scale), probe.near(Level::Lower, &y, scale));
