@@ -43,7 +43,8 @@ settings! {
 
     /// When the run has searched enough: `local` with the first verified answer, for a good start;
     /// `quick` after two restarts that end at the same value; `normal` after three, one of them wide;
-    /// `thorough` after five, two of them wide; `budget` only when the budget is spent.
+    /// `thorough` after five, two of them wide, with three times the upper evaluations; `budget` only when the budget
+    /// is spent.
     effort: Effort = Effort::Normal, |_| words(Effort::ALL);
     /// Evaluations per variable that a descent may spend, with up to five variables; twice as many per
     /// variable with ten, and so on. Beyond forty variables there are no descents; 0 = none at all.
@@ -55,7 +56,7 @@ settings! {
     borders: Switch = Switch::On, |_| words(Switch::ALL);
     /// Whether to look, after a correction, at the next-best decisions that a search came across.
     seconds: Switch = Switch::On, |_| words(Switch::ALL);
-    /// Whether to descend from near the lower and the upper corner of the leader's box before the run ends.
+    /// Whether to descend from near the lower corner of the leader's box before the run ends.
     corner: Switch = Switch::On, |_| words(Switch::ALL);
     /// Whether a restart ends where it comes near the best verified decision.
     arrival: Switch = Switch::On, |_| words(Switch::ALL);
