@@ -56,7 +56,7 @@ settings! {
     borders: Switch = Switch::On, |_| words(Switch::ALL);
     /// Whether to look, after a correction, at the next-best decisions that a search came across.
     seconds: Switch = Switch::On, |_| words(Switch::ALL);
-    /// Whether to descend from near the lower corner of the leader's box before the run ends.
+    /// Whether to descend from near the lower and the upper corner of the leader's box before the run ends.
     corner: Switch = Switch::On, |_| words(Switch::ALL);
     /// Whether a restart ends where it comes near the best verified decision.
     arrival: Switch = Switch::On, |_| words(Switch::ALL);
