@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -136,6 +137,8 @@ class _Point:
     goals: tuple[float, float]
     result: Result
     by_solver: bool = False
+    #: What its run warned of.
+    said: tuple[Warning, ...] = ()
 
     @property
     def meets_limit(self) -> bool:
@@ -186,20 +189,24 @@ class _Sweep:
         constraints = self.constraints
         if limit is not None:
             constraints = _with_limit(constraints, lambda x, y: float(aim.excess(self.memory.at(x, y)[1 - goal])))
-        result = minimize(
-            lambda x, y: self.memory.at(x, y)[goal],
-            self.f,
-            *self.boxes,
-            upper_constraints=constraints,
-            known=self.memory.known(aim),
-            budget=self._budget(share),
-            **{**self.options, **more},
-        )
+        # A run that is done again has nothing to say: warnings are those of the points that stay.
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            result = minimize(
+                lambda x, y: self.memory.at(x, y)[goal],
+                self.f,
+                *self.boxes,
+                upper_constraints=constraints,
+                known=self.memory.known(aim),
+                budget=self._budget(share),
+                **{**self.options, **more},
+            )
         self.nfev += result.nfev
         if not np.isfinite(result.x).all():
             raise ProblemError("a run of the front ended without an answer\nhint: give it a larger budget")
         self.memory.keep(result, limits=0 if limit is None else 1)
-        point = _Point(aim, self._goals(result), result, self.memory.by_solver)
+        told = tuple(each.message for each in said if isinstance(each.message, Warning))
+        point = _Point(aim, self._goals(result), result, self.memory.by_solver, told)
         self.found.append(point)
         return point
 
@@ -363,6 +370,9 @@ def _front(sweep: _Sweep, sign: float) -> Front:
 
     kept = sorted((point for point in found if not beaten(point)), key=lambda point: point.goals)
     kept = [point for at, point in enumerate(kept) if at == 0 or point.goals != kept[at - 1].goals]
+    told = {str(warning): warning for point in kept for warning in point.said}
+    for warning in told.values():
+        warnings.warn(warning, stacklevel=3)
     return Front(
         F=sign * np.array([point.goals for point in kept]),
         x=np.array([point.result.x for point in kept]),

@@ -312,8 +312,10 @@ def _box(
             raise ProblemError(f"give {names[0]}, or {names[1]} with {names[2]} and {names[3]}, not both")
         return read_bounds(bounds, level)
     if count is None or low is None or high is None:
+        solver = "; a follower with its own solver needs none: define `follower(self, x)`" if level == "lower" else ""
         raise ProblemError(
-            f"the {level} variables need their bounds\nhint: give {names[0]}, or {names[1]} with {names[2]} and {names[3]}"
+            f"the {level} variables need their bounds\n"
+            f"hint: give {names[0]}, or {names[1]} with {names[2]} and {names[3]}{solver}"
         )
     if count < 1:
         raise ProblemError(f"{names[1]} is {count}\nhint: each level needs at least one variable")

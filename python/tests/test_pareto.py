@@ -165,3 +165,13 @@ def test_a_quick_run_of_one_search_does_not_speak_of_restarts() -> None:
     assert quick.message == "the search came to its end; there was no restart to confirm it"
     normal = bilevo.minimize(lambda x, y: x[0] * y[0], **toll)
     assert "agree" in normal.message and "searches agree" in str(normal)
+
+
+def test_runs_that_are_done_again_do_not_warn() -> None:
+    # The first run of a point ends at a limit that it misses by a hair; what is returned meets it.
+    goals, f, upper, lower, _ = FRONTS["follows"]
+    for seed in (901, 902, 903, 904, 905):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            front = bilevo.pareto(goals, f, upper, lower, seed=seed)
+        assert front.success and not said, (seed, [str(words.message) for words in said])

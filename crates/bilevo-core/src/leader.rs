@@ -9,10 +9,13 @@
 //! before it counts: a model may be blind for a step of the function. The run ends when enough descents
 //! agree on the best value, or no place promises anything.
 //!
+//! A restart that lacks much to the best end and hardly gains is given up.
+//!
 //! Where the function jumps, descents end at the nearest step and may agree on it. A jump shows: close to
 //! where a descent ended the values differ by more than any slope explains, or are the same over some
 //! distance. From then on populations over the whole box are the restarts, each ends at the edge of its
-//! step by a pattern (`population.rs`, `pattern.rs`), and only they count as agreeing.
+//! step by a pattern, looks from there at other steps (`population.rs`, `pattern.rs`, `exchange.rs`), and only
+//! they count as agreeing.
 //!
 //! Nothing but the answers is asked of the solver: it may fail in part of the box, and jump.
 //!
@@ -21,6 +24,7 @@
 //! start by the improvement to be expected (Jones, Schonlau and Welch, 1998).
 
 mod descent;
+mod exchange;
 mod overview;
 mod pattern;
 mod population;
@@ -54,9 +58,13 @@ const FIRST: [usize; 4] = [2, 1, 4, 25];
 const SAME: (f64, f64) = (1e-6, 1e-4);
 /// Descents without a better value after which a run ends though too few agree, times its patience.
 const FRUITLESS: usize = 8;
+/// More variables than this want one population more.
+const MANY: usize = 3;
+/// What may be promised elsewhere when two searches agree, relative to what may while none do.
+const AGREEING: f64 = 100.0;
 /// A function jumps if values this close (in units of the box) differ by more than this many times their
 /// distance, and by this much, in units of their spread.
-const JUMP: (f64, f64, f64) = (0.01, 20.0, 0.01);
+const JUMP: (f64, f64, f64) = (0.01, 20.0, 2e-3);
 /// It has plateaus if this many points this far away have the very same values.
 const PLATEAU: (usize, f64) = (2, 1e-3);
 
@@ -102,13 +110,15 @@ struct Patience {
 }
 
 impl Patience {
-    fn new(effort: Effort) -> Option<Self> {
+    fn new(effort: Effort, dim: usize) -> Option<Self> {
         let (descents, populations, sure) = match effort {
             Effort::Local | Effort::Quick => (1, 0, f64::INFINITY),
-            Effort::Normal => (3, 3, 1e-5),
-            Effort::Thorough => (5, 5, 1e-7),
+            Effort::Normal => (3, 2, 1e-5),
+            Effort::Thorough => (5, 4, 1e-7),
             Effort::Budget => return None,
         };
+        // With more variables there are more steps for two populations to miss.
+        let populations = populations + usize::from(populations > 0 && dim > MANY);
         Some(Patience { descents, populations, sure })
     }
 
@@ -164,7 +174,7 @@ impl Leader {
         let merit = Merit::new(spec.upper.inequalities, spec.upper.equalities);
         Leader {
             space: spec.upper.space.clone(),
-            patience: Patience::new(config.portfolio.effort),
+            patience: Patience::new(config.portfolio.effort, spec.upper.dim()),
             points: Points::new(spec.upper.dim(), 1 + spec.upper.constraints()),
             knowledge: Knowledge { learner, merit },
             overview: Overview::new(spec.upper.dim()),
@@ -205,7 +215,7 @@ impl Leader {
         let point = |at: &[f64], row: &[f64]| judged(run, at, row);
         let spread = self.spread(0, usize::MAX);
         let same = (SAME.0 * spread, SAME.1 * spread);
-        let sure = self.patience.map_or(f64::NEG_INFINITY, |patience| patience.sure);
+        let sure = self.patience.map_or(f64::NEG_INFINITY, |patience| patience.sure * self.trust());
         let Leader { points, knowledge, overview, failed, ends, space, .. } = self;
         let with = Surroundings { points, knowledge, overview, failed, sure, ends, space, same, point: &point };
         let mut wanted = search.next(with, &mut run.stream(Purpose::Sample, 1));
@@ -233,6 +243,12 @@ impl Leader {
         } else {
             self.search = Some(Search::elsewhere());
         }
+    }
+
+    /// How much more may be promised elsewhere when searches agree already.
+    fn trust(&self) -> f64 {
+        let best = self.ends.iter().min_by(|a, b| order::compare(&a.point.outcome, &b.point.outcome));
+        if best.is_some_and(|end| end.count > 1) { AGREEING } else { 1.0 }
     }
 
     fn is_known(&self, point: &[f64]) -> bool {

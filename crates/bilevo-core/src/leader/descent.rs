@@ -19,7 +19,12 @@ const LOOKS: ([f64; 2], usize) = ([0.03, 0.003], 8);
 /// 1/100, a kink: 1/10), along variables whose rise is at least this part of the highest.
 const KINK: (f64, f64) = (1.0 / 30.0, 0.01);
 /// A search this close to an earlier end has arrived there if its value is the same, or with steps this small.
-const ARRIVED: (f64, f64) = (0.02, 0.1);
+const ARRIVED: (f64, f64) = (0.05, 0.1);
+
+/// A restart that lacks much to the best end is given up when so many evaluations for each variable gain less than
+/// this share of it, and not looked at when it has come to its end. Much is this many times what counts as the same.
+const HOPELESS: (usize, f64) = (2, 0.03);
+const LACKING: f64 = 1e4;
 
 /// A descent; all points in unit coordinates.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -32,6 +37,10 @@ pub(super) struct Descent {
     look: usize,
     /// Rise of Φ beside the end along each variable in each look, and from how many sides.
     rises: [Vec<(f64, usize)>; 2],
+    /// What it was worth some evaluations ago, and how many there were since.
+    before: (f64, usize),
+    /// Whether it was given up.
+    pub(super) hopeless: bool,
     state: State,
 }
 
@@ -57,6 +66,8 @@ impl Descent {
             looks: if looks { LOOKS.1 } else { 0 },
             look: 0,
             rises: Default::default(),
+            before: (f64::INFINITY, 0),
+            hopeless: false,
             state: State::Steps,
         }
     }
@@ -125,9 +136,16 @@ impl Descent {
             self.state = State::Over(arrived);
             return Vec::new();
         }
-        if let Some(point) = self.search.next(points, knowledge) {
+        let lacks = self.lacks(&knowledge.merit, ends);
+        let lacking = lacks > LACKING * same;
+        self.hopeless = self.is_stuck(lacks, &knowledge.merit) && lacking;
+        if let Some(point) = self.search.next(points, knowledge).filter(|_| !self.hopeless) {
             self.state = State::Steps;
             return vec![point];
+        }
+        if lacking {
+            (self.state, self.hopeless) = (State::Over(None), true);
+            return Vec::new();
         }
         let Some(length) = LOOKS.0.get(self.look).filter(|_| self.looks > 0 && !self.search.row.is_empty()) else {
             self.state = State::Over(None);
@@ -138,6 +156,23 @@ impl Descent {
         self.look += 1;
         self.state = State::Looking;
         self.look_around(*length)
+    }
+
+    /// By how much it is worse than the best end.
+    fn lacks(&self, merit: &Merit, ends: &[End]) -> f64 {
+        let sound = ends.iter().filter(|end| end.point.outcome.is_feasible());
+        let best = sound.map(|end| merit.of(&end.point.row)).min_by(f64::total_cmp);
+        best.filter(|_| !self.search.row.is_empty()).map_or(0.0, |best| merit.of(&self.search.row) - best)
+    }
+
+    /// Whether its latest steps gained little of what it lacks.
+    fn is_stuck(&mut self, lacks: f64, merit: &Merit) -> bool {
+        if self.before.1 < HOPELESS.0 * self.search.y.len() || self.search.row.is_empty() {
+            return false;
+        }
+        let now = merit.of(&self.search.row);
+        let gain = std::mem::replace(&mut self.before, (now, 0)).0 - now;
+        gain < HOPELESS.1 * lacks
     }
 
     /// A point to either side along every variable.
@@ -160,6 +195,7 @@ impl Descent {
             *seen = (seen.0 + rise - before[0], seen.1 + 1);
         }
         self.search.tell(point, row, &knowledge.merit);
+        self.before.1 += 1;
         if self.first.is_empty() {
             self.first.clone_from(&self.search.row);
         }
@@ -174,5 +210,49 @@ impl Descent {
     /// Takes notice that the point it wanted is known already.
     pub(super) fn refuse(&mut self) {
         self.search.refuse();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Point;
+    use super::*;
+    use crate::portfolio::archive::Learner;
+    use crate::problem::Outcome;
+
+    /// A descent into a bowl whose lowest value is 1, beside an earlier end: where it ends, its calls, and whether it
+    /// was given up.
+    fn descended(earlier: f64) -> (Vec<f64>, usize, bool) {
+        let bowl = |at: &[f64]| 1.0 + (at[0] - 0.5) * (at[0] - 0.5) + 3.0 * (at[1] - 0.6) * (at[1] - 0.6);
+        let outcome = Outcome { value: earlier, violation: 0.0 };
+        let ends = [End { point: Point { at: vec![0.9, 0.1], row: vec![earlier], outcome }, count: 1, wide: 0 }];
+        let mut points = Points::new(2, 1);
+        let mut knowledge = Knowledge { learner: Learner::lasting(vec![0.3; 2]), merit: Merit::new(0, 0) };
+        let start = vec![0.2, 0.3];
+        points.push(&start, &[bowl(&start)]);
+        let mut descent = Descent::new(start.clone(), vec![bowl(&start)], true);
+        let mut calls = 0;
+        loop {
+            let asked = descent.next(&points, &mut knowledge, &ends, 1e-6);
+            if asked.is_empty() {
+                return (descent.best().1.to_vec(), calls, descent.hopeless);
+            }
+            for at in asked {
+                points.push(&at, &[bowl(&at)]);
+                descent.tell(&at, &[bowl(&at)], &knowledge);
+                calls += 1;
+            }
+        }
+    }
+
+    #[test]
+    fn a_restart_that_will_not_reach_the_best_end_is_given_up() {
+        let (end, whole, hopeless) = descended(2.0);
+        assert!(end[0] < 1.0 + 1e-6 && !hopeless, "{end:?}");
+        let (end, calls, hopeless) = descended(-1.0);
+        assert!(hopeless && calls < whole - 4, "{end:?}: {calls} of {whole}");
+        // A little worse than the best is no reason.
+        let (_, calls, hopeless) = descended(1.0 - 5e-3);
+        assert!(!hopeless && calls + 4 >= whole, "{calls} of {whole}");
     }
 }

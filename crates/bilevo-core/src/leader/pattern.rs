@@ -3,9 +3,9 @@
 //!
 //! At the edge of a step, or at a kink, a smooth model points nowhere; comparing values still leads to the
 //! edge (Hooke and Jeeves, 1961). One poll is one batch. A variable to both sides of which the value is the very
-//! same is let be. Where a function has steps, the end is looked at along every variable over its whole range
-//! too: another step may be better. A pattern that begins close to an earlier end, along the variables that
-//! matter, has nothing to add to it.
+//! same is let be. An edge may lie askew (what two tolls add up to): along one variable there is no way then, and
+//! two are moved together. A pattern that begins close to an earlier end, along the variables that matter, has
+//! nothing to add to it.
 
 use super::Point;
 use crate::order;
@@ -14,8 +14,11 @@ use serde::{Deserialize, Serialize};
 
 /// Polls at most.
 const POLLS: usize = 200;
-/// Points along every variable of a look over its whole range.
-const SCAN: usize = 24;
+/// Two variables are moved together each time that steps have become this much shorter, as often for one length at
+/// most.
+const TOGETHER: (f64, usize) = (0.1, 2);
+/// Of two variables whose ranges differ by more than this factor each is moved by a share of its own.
+const ALIKE: f64 = 10.0;
 
 /// The poll under way.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -27,12 +30,14 @@ pub(super) struct Pattern {
     steps: Vec<Step>,
     /// Shorter steps are not worth a call of the solver.
     shortest: f64,
-    /// Whether the end is looked at over the whole range of every variable.
-    scans: bool,
-    /// What was best when the latest such look began, and whether it is under way.
-    scanned: Option<Point>,
-    is_scanning: bool,
+    /// Whether variables are moved together.
+    together: bool,
+    /// The length for which they were last, how often, and whether they are now.
+    moved: (f64, usize),
+    is_moving: bool,
     polls: usize,
+    /// Whether there was a poll along single variables.
+    polled: bool,
     /// An earlier end, while it is not known whether this is the same.
     earlier: Option<Earlier>,
 }
@@ -73,14 +78,32 @@ impl Earlier {
 impl Pattern {
     /// A pattern around a point with steps from a length down to another; whole numbers are moved by one at
     /// least.
-    pub(super) fn new(best: Point, (length, shortest): (f64, f64), scans: bool, space: &Space) -> Self {
+    pub(super) fn new(best: Point, (length, shortest): (f64, f64), together: bool, space: &Space) -> Self {
         let step = |index: usize| match space.variable(index) {
             whole if whole.is_whole() => length.max(1.0 / whole.width().max(1.0)),
             _ => length,
         };
         let steps = (0..best.at.len()).map(|i| Step { length: step(i), better: true, unlike: 0 }).collect();
-        let (found, scanned, earlier) = (None, None, None);
-        Pattern { found, steps, shortest, scans, scanned, is_scanning: false, best, polls: 0, earlier }
+        let moved = (f64::INFINITY, 0);
+        Pattern {
+            found: None,
+            steps,
+            shortest,
+            together,
+            moved,
+            is_moving: false,
+            best,
+            polls: 0,
+            polled: false,
+            earlier: None,
+        }
+    }
+
+    /// The same along one variable alone.
+    pub(super) fn along(mut self, variable: usize) -> Self {
+        let others = self.steps.iter_mut().enumerate().filter(|(index, _)| *index != variable);
+        others.for_each(|(_, step)| step.length = 0.0);
+        self
     }
 
     /// The same, unless it is at an earlier end already.
@@ -94,6 +117,11 @@ impl Pattern {
         self.earlier.as_ref().filter(|earlier| earlier.arrived).map(|earlier| earlier.index)
     }
 
+    /// Whether the earlier end, to which it came, is another place.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        self.earlier.as_ref().is_some_and(|earlier| earlier.arrived && earlier.point.at != self.best.at)
+    }
+
     pub(super) fn best(&self) -> &Point {
         &self.best
     }
@@ -105,17 +133,21 @@ impl Pattern {
 
     /// The next poll; none when all steps are short.
     pub(super) fn next(&mut self, space: &Space) -> Vec<Vec<f64>> {
-        match self.found.take() {
-            Some(found) => self.best = found,
-            // A look over the whole range found nothing.
-            None if self.is_scanning => self.steps.iter_mut().for_each(|step| step.length = 0.0),
-            None => {}
+        let failed = self.found.is_none() && self.polled;
+        if let Some(found) = self.found.take() {
+            self.best = found;
         }
-        self.is_scanning = false;
         self.polls += 1;
         if let Some(beside) = self.compare() {
             return vec![beside];
         }
+        if failed && self.together && self.polls <= POLLS {
+            let poll = self.move_together(space);
+            if !poll.is_empty() {
+                return poll;
+            }
+        }
+        (self.is_moving, self.polled) = (false, true);
         let mut poll = Vec::new();
         for index in 0..self.steps.len() {
             let Step { length, better, unlike } = &mut self.steps[index];
@@ -140,7 +172,43 @@ impl Pattern {
                 *length = 0.0;
             }
         }
-        if poll.is_empty() && self.scans && self.polls <= POLLS { self.scan(space) } else { poll }
+        poll
+    }
+
+    /// Points at which two variables are moved, by the same length if their ranges are alike, to all sides; none if
+    /// that was tried for about this length.
+    fn move_together(&mut self, space: &Space) -> Vec<Vec<f64>> {
+        let (length, dim) = (self.length(), self.steps.len());
+        if length < self.shortest || dim < 2 {
+            return Vec::new();
+        }
+        if length <= TOGETHER.0 * self.moved.0 {
+            self.moved = (length, 0);
+        }
+        // Each variable with the next but so many, another one each time.
+        let apart = self.moved.1 + 1;
+        if apart > TOGETHER.1 || 2 * apart > dim {
+            return Vec::new();
+        }
+        self.moved.1 = apart;
+        self.is_moving = true;
+        let pairs = if 2 * apart == dim { apart } else { dim };
+        let mut poll = Vec::new();
+        for (first, sign) in
+            (0..pairs).flat_map(|first| [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)].map(|s| (first, s)))
+        {
+            let second = (first + apart) % dim;
+            let ratio = space.variable(first).width() / space.variable(second).width();
+            let ratio = if (1.0 / ALIKE..=ALIKE).contains(&ratio) { ratio } else { 1.0 };
+            let mut at = self.best.at.clone();
+            at[first] = (at[first] + sign.0 * length / ratio.max(1.0)).clamp(0.0, 1.0);
+            at[second] = (at[second] + sign.1 * length * ratio.min(1.0)).clamp(0.0, 1.0);
+            space.snap(&mut at);
+            if at != self.best.at {
+                poll.push(at);
+            }
+        }
+        poll
     }
 
     /// Whether this is an earlier end, while that is the question: a point to ask about first, or none if it is.
@@ -159,33 +227,9 @@ impl Pattern {
         if !earlier.arrived || better {
             self.earlier = None;
         } else if self.polls <= 2 {
-            // All that is left is to look at other steps from here, if it is another place.
             self.steps.iter_mut().for_each(|step| step.length = 0.0);
-            self.scans &= self.polls == 2;
         }
         None
-    }
-
-    /// Points along every variable, the first time and whenever the end is a better one; what is found
-    /// better is followed.
-    fn scan(&mut self, space: &Space) -> Vec<Vec<f64>> {
-        if self.scanned.as_ref().is_some_and(|before| !order::better(&self.best.outcome, &before.outcome)) {
-            return Vec::new();
-        }
-        self.scanned = Some(self.best.clone());
-        self.is_scanning = true;
-        let step = 0.5 / SCAN as f64;
-        let mut points = Vec::new();
-        for index in 0..self.steps.len() {
-            self.steps[index] = Step { length: step, better: false, unlike: SCAN };
-            for part in 0..SCAN {
-                let mut at = self.best.at.clone();
-                at[index] = (2 * part + 1) as f64 * step;
-                space.snap(&mut at);
-                points.push(at);
-            }
-        }
-        points
     }
 
     /// Takes the values of a point.
@@ -196,9 +240,14 @@ impl Pattern {
             earlier.arrived = told.outcome.is_feasible() == end.is_feasible()
                 && (told.outcome.value - end.value).abs() <= earlier.same;
         }
-        self.steps[index].unlike -= usize::from(told.row == self.best.row && self.steps[index].unlike > 0);
+        if !self.is_moving {
+            self.steps[index].unlike -= usize::from(told.row == self.best.row && self.steps[index].unlike > 0);
+        }
         if order::better(&told.outcome, &self.best.outcome) {
-            self.steps[index].better = true;
+            // What was moved together may go on so, and each of them alone.
+            self.moved.1 = if self.is_moving { 0 } else { self.moved.1 };
+            let better = if self.is_moving { &mut self.steps[..] } else { &mut self.steps[index..=index] };
+            better.iter_mut().for_each(|step| step.better = true);
             if self.found.as_ref().is_none_or(|found| order::better(&told.outcome, &found.outcome)) {
                 self.found = Some(told.clone());
             }
@@ -279,6 +328,28 @@ mod tests {
         assert!(arrived.is_none() && calls > 20, "too far away to say: {arrived:?}, {calls}");
         let (arrived, calls) = from(&[0.299_999_9, 0.9]);
         assert!(arrived.is_none() && calls > 0, "it is better: {arrived:?}, {calls}");
+    }
+
+    #[test]
+    fn along_an_edge_that_lies_askew_two_variables_move_together() {
+        // Both tolls may add up to one; the second is worth more.
+        let tolls = |at: &[f64]| if at[0] + at[1] < 1.0 { -at[0] - 2.0 * at[1] } else { 0.0 };
+        let space = Space::from(vec![(0.0, 1.0); 2]);
+        let point = |at: &[f64]| {
+            let value = tolls(at);
+            Point { at: at.to_vec(), row: vec![value], outcome: Outcome { value, violation: 0.0 } }
+        };
+        let end = |together: bool| {
+            let mut pattern = Pattern::new(point(&[0.73, 0.269]), (0.05, 1e-6), together, &space);
+            loop {
+                let poll = pattern.next(&space);
+                if poll.is_empty() {
+                    return pattern.best().row[0];
+                }
+                poll.iter().for_each(|at| pattern.tell(&point(at)));
+            }
+        };
+        assert!(end(true) < -1.99 && end(false) > -1.9, "{} {}", end(true), end(false));
     }
 
     #[test]

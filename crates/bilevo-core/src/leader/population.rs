@@ -13,7 +13,7 @@ use crate::space::Space;
 use serde::{Deserialize, Serialize};
 
 /// Members for each variable, and at least and most.
-const MEMBERS: (usize, usize, usize) = (6, 16, 80);
+const MEMBERS: (usize, usize, usize) = (6, 20, 80);
 /// It has gathered when all members lie this close together along every variable (standard deviation).
 const GATHERED: f64 = 0.1;
 /// Generations without a better member, and in all, after which it ends.

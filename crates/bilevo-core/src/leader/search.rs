@@ -1,6 +1,7 @@
 //! The search under way: a descent or a population, and the pattern at the end of it.
 
 use super::descent::Descent;
+use super::exchange::Exchange;
 use super::overview::Overview;
 use super::pattern::{Earlier, Pattern};
 use super::population::Population;
@@ -16,8 +17,10 @@ use serde::{Deserialize, Serialize};
 /// can be found exactly), and behind a population.
 const KINK: (f64, f64) = (1e-3, 1e-8);
 const EDGE: (f64, f64) = (0.05, 1e-6);
+/// Looks around an end that find something better, at most.
+const EXCHANGES: usize = 8;
 /// Points before a descent, for each variable and in addition.
-const PROBES: (usize, usize) = (2, 4);
+const PROBES: (usize, usize) = (1, 3);
 
 /// The search under way.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -33,6 +36,9 @@ pub(super) struct Search {
     first: Vec<f64>,
     /// Whether it ended because no place promised anything.
     pub(super) sure: bool,
+    /// How often a look around its end found something better, and the earlier end to which it came before one.
+    exchanges: usize,
+    arrived: Option<usize>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -42,6 +48,7 @@ enum Stage {
     Descent(Descent),
     Population(Population),
     Pattern(Pattern),
+    Exchange(Exchange),
     /// Where it ended, and which earlier end that is, if it came to one.
     Over(Option<Point>, Option<usize>),
 }
@@ -71,22 +78,24 @@ pub(super) struct Surroundings<'a> {
 }
 
 impl Search {
+    fn new(stage: Stage, polishes: bool, wide: bool) -> Self {
+        let (first, exchanges, arrived) = (Vec::new(), 0, None);
+        Search { stage, polishes, wide, compared: wide, first, sure: false, exchanges, arrived }
+    }
+
     /// A descent from a point, whose values may be known; looks around its end if wanted.
     pub(super) fn descent(start: Vec<f64>, row: Vec<f64>, looks: bool) -> Self {
-        let stage = Stage::Descent(Descent::new(start, row, looks));
-        Search { stage, polishes: looks, wide: false, compared: false, first: Vec::new(), sure: false }
+        Search::new(Stage::Descent(Descent::new(start, row, looks)), looks, false)
     }
 
     /// A descent from the best of some places that promise most.
     pub(super) fn elsewhere() -> Self {
-        let stage = Stage::Probes(Probes::default());
-        Search { stage, polishes: true, wide: false, compared: false, first: Vec::new(), sure: false }
+        Search::new(Stage::Probes(Probes::default()), true, false)
     }
 
     /// A population over the whole box.
     pub(super) fn population() -> Self {
-        let stage = Stage::Population(Population::new());
-        Search { stage, polishes: true, wide: true, compared: true, first: Vec::new(), sure: false }
+        Search::new(Stage::Population(Population::new()), true, true)
     }
 
     /// Where it ended, if it did and anything worked, and which earlier end that is.
@@ -114,6 +123,7 @@ impl Search {
             Stage::Descent(descent) => descent.radius(),
             Stage::Population(population) => population.width(),
             Stage::Pattern(pattern) => pattern.length(),
+            Stage::Exchange(_) => EDGE.0,
             Stage::Over(..) => 0.0,
         }
     }
@@ -132,6 +142,7 @@ impl Search {
             Stage::Descent(descent) => descent.next(points, knowledge, ends, same.0),
             Stage::Population(population) => population.next(space, stream),
             Stage::Pattern(pattern) => pattern.next(space),
+            Stage::Exchange(exchange) => exchange.next(space),
             Stage::Over(..) => Vec::new(),
         };
         wanted.iter_mut().for_each(|point| space.snap(point));
@@ -148,7 +159,7 @@ impl Search {
                 self.first = descent.first().to_vec();
                 let end = (!row.is_empty()).then(|| point(at, row));
                 match (end, descent.over().flatten()) {
-                    (Some(end), None) if self.polishes && !descent.is_settled() => {
+                    (Some(end), None) if self.polishes && !descent.is_settled() && !descent.hopeless => {
                         Stage::Pattern(Pattern::new(end, KINK, false, space))
                     }
                     (end, earlier) => Stage::Over(end, earlier),
@@ -163,8 +174,21 @@ impl Search {
             },
             Stage::Pattern(pattern) => {
                 self.compared = true;
-                Stage::Over(Some(pattern.best().clone()), pattern.arrived())
+                match pattern.arrived() {
+                    // At an earlier end this was done; from another place of the same value others may be seen.
+                    None if self.wide => Stage::Exchange(Exchange::new(pattern.best().clone(), same.1, true)),
+                    Some(_) if pattern.is_elsewhere() => {
+                        self.arrived = pattern.arrived();
+                        Stage::Exchange(Exchange::new(pattern.best().clone(), same.1, false))
+                    }
+                    arrived => Stage::Over(Some(pattern.best().clone()), arrived),
+                }
             }
+            Stage::Exchange(exchange) if exchange.improved() && self.exchanges < EXCHANGES => {
+                (self.exchanges, self.arrived) = (self.exchanges + 1, None);
+                Stage::Pattern(Pattern::new(exchange.best().clone(), EDGE, true, space))
+            }
+            Stage::Exchange(exchange) => Stage::Over(Some(exchange.best().clone()), self.arrived),
             Stage::Over(point, at) => Stage::Over(point.clone(), *at),
         };
         self.stage = following;
@@ -178,6 +202,7 @@ impl Search {
             Stage::Descent(descent) => descent.tell(&told.at, &told.row, knowledge),
             Stage::Population(population) => population.tell(told),
             Stage::Pattern(pattern) => pattern.tell(told),
+            Stage::Exchange(exchange) => exchange.tell(told),
             Stage::Over(..) => {}
         }
     }

@@ -1,0 +1,351 @@
+//! The end of a search where the function jumps: looks at other steps, and at steps that two variables reach together.
+//!
+//! A pattern ends at the edge of its step. Another step along a variable may be better though no point of a look
+//! over the variable's range is: the best of each step is its edge, which lies between two of the points. So
+//! every step whose values come close enough is followed to its edge. And a step may be hidden behind the edge at
+//! which another variable stands: two offers below the same competitor, the second below the first. So each
+//! variable is moved back from its edge, the others are looked at from there, and what is better than the place
+//! moved back to is followed with all variables.
+
+use super::Point;
+use super::pattern::Pattern;
+use crate::order;
+use crate::problem::Outcome;
+use crate::space::Space;
+use serde::{Deserialize, Serialize};
+
+/// Points along every variable of a look over its whole range.
+const SCAN: usize = 24;
+/// How far a variable is moved back from its edge: further than two points of a look are apart.
+const BACK: f64 = 0.05;
+/// How far to either side one looks to tell the edge from the step.
+const BESIDE: f64 = 1e-4;
+/// Steps, first and last, of the pattern that follows a point of a look.
+const FOLLOW: (f64, f64) = (0.02, 1e-4);
+/// With steps this short, what is followed is given up if it lacks more than twice what such steps along every
+/// variable usually change.
+const GIVEN_UP: f64 = 0.005;
+/// Points that are followed after one look, at most.
+const FOLLOWED: usize = 4;
+/// Variables that are moved back one by one; more are moved back in as many groups.
+const GROUPS: usize = 4;
+
+/// Looks around an end.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Exchange {
+    best: Point,
+    /// Values that differ by less are the same.
+    same: f64,
+    /// Whether variables are moved back too.
+    thorough: bool,
+    improved: bool,
+    stage: Stage,
+    /// Lines under way.
+    lines: Vec<Line>,
+    /// Points to follow, the most promising first.
+    todo: Vec<Promise>,
+    /// What is followed, and how much a step of the whole range would usually change.
+    following: Option<(Pattern, f64)>,
+}
+
+/// A point to follow, along one variable or along all.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Promise {
+    point: Point,
+    along: Option<usize>,
+    /// What its edge may be worth beyond the value to be beaten; less is better.
+    edge: f64,
+    slope: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Stage {
+    Begin,
+    /// Along every variable from the end.
+    Along,
+    /// To either side of the end.
+    Beside,
+    /// Along the others from where one was moved back.
+    Back,
+    Over,
+}
+
+/// Points along a variable; the value is infinite where it failed, is not feasible, or is not known.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Line {
+    /// None: the base itself.
+    variable: Option<usize>,
+    points: Vec<(Point, f64)>,
+}
+
+impl Line {
+    fn new(base: &[f64], variable: Option<usize>, places: impl Iterator<Item = f64>, space: &Space) -> Self {
+        let mut points: Vec<(Point, f64)> = Vec::new();
+        for place in places {
+            let mut at = base.to_vec();
+            variable.into_iter().for_each(|variable| at[variable] = place.clamp(0.0, 1.0));
+            space.snap(&mut at);
+            if points.iter().all(|(point, _)| point.at != at) {
+                points.push((Point { at, row: Vec::new(), outcome: Outcome::FAILED }, f64::INFINITY));
+            }
+        }
+        Line { variable, points }
+    }
+
+    /// Points all over the range of a variable.
+    fn whole(base: &[f64], variable: usize, space: &Space) -> Self {
+        let places = (0..SCAN).map(|part| (part as f64 + 0.5) / SCAN as f64);
+        Line::new(base, Some(variable), places, space)
+    }
+
+    /// How much neighbours usually differ by.
+    fn change(&self) -> f64 {
+        let difference = |pair: &[(Point, f64)]| (pair[0].1 - pair[1].1).abs();
+        let mut all: Vec<f64> = self.points.windows(2).map(difference).filter(|d| d.is_finite() && *d > 0.0).collect();
+        all.sort_by(f64::total_cmp);
+        all.get(all.len() / 2).copied().unwrap_or(0.0)
+    }
+}
+
+impl Exchange {
+    /// Looks around a point; `thorough` ones move variables back too.
+    pub(super) fn new(best: Point, same: f64, thorough: bool) -> Self {
+        let (lines, todo) = (Vec::new(), Vec::new());
+        Exchange { best, same, thorough, improved: false, stage: Stage::Begin, lines, todo, following: None }
+    }
+
+    /// Where it began, or what it found better.
+    pub(super) fn best(&self) -> &Point {
+        &self.best
+    }
+
+    /// The value at the best point, infinite if that is not feasible.
+    fn worth(&self) -> f64 {
+        if self.best.outcome.is_feasible() { self.best.outcome.value } else { f64::INFINITY }
+    }
+
+    /// Whether it found something better.
+    pub(super) fn improved(&self) -> bool {
+        self.improved
+    }
+
+    /// The next points; none when it is over.
+    pub(super) fn next(&mut self, space: &Space) -> Vec<Vec<f64>> {
+        loop {
+            if let Some(points) = self.follow(space) {
+                return points;
+            }
+            self.stage = match self.stage {
+                _ if self.improved => Stage::Over,
+                Stage::Begin => Stage::Along,
+                Stage::Along if self.thorough && self.best.at.len() > 1 => Stage::Beside,
+                Stage::Beside => Stage::Back,
+                Stage::Along | Stage::Back | Stage::Over => Stage::Over,
+            };
+            let dim = self.best.at.len();
+            let at = &self.best.at;
+            self.lines = match self.stage {
+                Stage::Begin | Stage::Over => return Vec::new(),
+                Stage::Along => (0..dim).map(|variable| Line::whole(at, variable, space)).collect(),
+                Stage::Beside => {
+                    let beside = |i: usize| Line::new(at, Some(i), [at[i] - BESIDE, at[i] + BESIDE].into_iter(), space);
+                    (0..dim).map(beside).collect()
+                }
+                Stage::Back => self.moved_back(space),
+            };
+            let wanted: Vec<Vec<f64>> =
+                self.lines.iter().flat_map(|l| l.points.iter().map(|p| p.0.at.clone())).collect();
+            if !wanted.is_empty() {
+                return wanted;
+            }
+        }
+    }
+
+    /// Lines from where variables were moved back from their edges, in a few groups.
+    fn moved_back(&self, space: &Space) -> Vec<Line> {
+        let dim = self.best.at.len();
+        let mut lines = Vec::new();
+        for group in 0..dim.min(GROUPS) {
+            let mut base = self.best.at.clone();
+            for line in self.lines.iter().filter(|line| line.variable.is_some_and(|v| v % GROUPS == group)) {
+                // Away from the worse side; not at all where nothing changes.
+                let worth = |side: &(Point, f64)| side.1;
+                let sides = line.points.iter().filter(|(point, _)| point.at != self.best.at);
+                let Some((inner, value)) = sides.min_by(|a, b| worth(a).total_cmp(&worth(b))) else { continue };
+                let flat = line.points.iter().all(|(_, value)| *value == self.best.outcome.value);
+                if let Some(variable) = line.variable.filter(|_| !flat && value.is_finite()) {
+                    let direction = (inner.at[variable] - base[variable]).signum();
+                    base[variable] = (base[variable] + BACK * direction).clamp(0.0, 1.0);
+                }
+            }
+            space.snap(&mut base);
+            if base != self.best.at {
+                lines.push(Line::new(&base, None, std::iter::once(0.0), space));
+                let others = (0..dim).filter(|i| i % GROUPS != group);
+                lines.extend(others.map(|i| Line::whole(&base, i, space)));
+            }
+        }
+        lines
+    }
+
+    /// Goes on with what is followed, or with the next of those that are to be; none if there is none.
+    fn follow(&mut self, space: &Space) -> Option<Vec<Vec<f64>>> {
+        if self.following.is_none() && self.todo.is_empty() && !self.improved {
+            self.todo = self.promising();
+            self.lines.retain(|_| self.stage == Stage::Beside);
+        }
+        loop {
+            if let Some((pattern, slope)) = &mut self.following {
+                let length = pattern.length();
+                let reach = 2.0 * length * *slope * self.best.at.len() as f64;
+                let lacks = pattern.best().outcome.value - self.best.outcome.value;
+                let points = if length <= GIVEN_UP && lacks > reach { Vec::new() } else { pattern.next(space) };
+                if !points.is_empty() {
+                    return Some(points);
+                }
+                let end = pattern.best().clone();
+                let gain = self.worth() - end.outcome.value;
+                if order::better(&end.outcome, &self.best.outcome) && gain > self.same {
+                    (self.best, self.improved) = (end, true);
+                    self.todo.clear();
+                }
+                self.following = None;
+            }
+            if self.todo.is_empty() {
+                return None;
+            }
+            let Promise { point, along, slope, .. } = self.todo.remove(0);
+            let pattern = Pattern::new(point, FOLLOW, along.is_none(), space);
+            let pattern = match along {
+                Some(variable) => pattern.along(variable),
+                None => pattern,
+            };
+            self.following = Some((pattern, slope));
+        }
+    }
+
+    /// What the lines promise, the most promising first.
+    fn promising(&self) -> Vec<Promise> {
+        let mut found: Vec<Promise> = Vec::new();
+        let mut base = f64::INFINITY;
+        for line in &self.lines {
+            match (self.stage, line.variable) {
+                (Stage::Along, Some(variable)) => found.extend(self.edges(line, variable)),
+                (Stage::Back, None) => base = line.points.first().map_or(f64::INFINITY, |point| point.1),
+                (Stage::Back, Some(_)) if base.is_finite() => found.extend(self.behind(line, base)),
+                _ => {}
+            }
+        }
+        found.sort_by(|a, b| a.edge.total_cmp(&b.edge));
+        found.truncate(FOLLOWED);
+        found
+    }
+
+    /// Lowest points of a line through the end from which an edge may be better than it.
+    fn edges(&self, line: &Line, variable: usize) -> Vec<Promise> {
+        let (change, apart, best) = (line.change(), 1.5 / SCAN as f64, self.worth());
+        let value = |k: Option<usize>| k.and_then(|k| line.points.get(k)).map_or(f64::INFINITY, |point| point.1);
+        let mut found = Vec::new();
+        for (k, (point, own)) in line.points.iter().enumerate().filter(|(_, (_, own))| own.is_finite()) {
+            let rise = value(k.checked_sub(1)).min(value(Some(k + 1))) - own;
+            // Towards the edge it goes on as it came, from the side that rises less.
+            let more = if rise.is_finite() { rise.max(change) } else { change };
+            let near = (point.at[variable] - self.best.at[variable]).abs() <= apart && *own >= best;
+            if rise >= 0.0 && !near && *own != best && own - more < best - self.same {
+                found.push(Promise {
+                    point: point.clone(),
+                    along: Some(variable),
+                    edge: own - more - best,
+                    slope: more * SCAN as f64,
+                });
+            }
+        }
+        found
+    }
+
+    /// The lowest point of a line on another step than its base, if the edge of that step may be better than the base.
+    fn behind(&self, line: &Line, base: f64) -> Option<Promise> {
+        // Moving back from the edge shows how steep the function is.
+        let change = line.change().max((base - self.worth()) / BACK / SCAN as f64);
+        let others = line.points.iter().filter(|(_, own)| own.is_finite() && *own != base);
+        let (point, own) = others.min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let edge = own - change - base;
+        (edge < -self.same).then(|| Promise { point: point.clone(), along: None, edge, slope: change * SCAN as f64 })
+    }
+
+    /// Takes the values of a point.
+    pub(super) fn tell(&mut self, told: &Point) {
+        if let Some((pattern, _)) = &mut self.following {
+            pattern.tell(told);
+            return;
+        }
+        let asked = self.lines.iter_mut().flat_map(|line| &mut line.points).filter(|(point, _)| point.at == told.at);
+        for (point, value) in asked {
+            *point = told.clone();
+            *value = if told.outcome.is_feasible() { told.outcome.value } else { f64::INFINITY };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a thorough or brief look around a point finds, whether that is better, and the calls.
+    fn looked(function: impl Fn(&[f64]) -> f64, start: &[f64], thorough: bool) -> (Point, bool, usize) {
+        let space = Space::from(vec![(0.0, 1.0); start.len()]);
+        let point = |at: &[f64]| {
+            let value = function(at);
+            Point { at: at.to_vec(), row: vec![value], outcome: Outcome { value, violation: 0.0 } }
+        };
+        let mut exchange = Exchange::new(point(start), 1e-6, thorough);
+        let mut calls = 0;
+        loop {
+            let asked = exchange.next(&space);
+            if asked.is_empty() {
+                return (exchange.best().clone(), exchange.improved(), calls);
+            }
+            calls += asked.len();
+            asked.iter().for_each(|at| exchange.tell(&point(at)));
+        }
+    }
+
+    /// Two offers below a competitor at 0.4: alone the second earns its price; below the first, which is then
+    /// sold as well, a little more.
+    fn offers(at: &[f64]) -> f64 {
+        match (at[1] < 0.4, at[0] < 0.4 && at[1] < at[0]) {
+            (true, true) => -at[0] - 0.02,
+            (true, false) => -at[1],
+            (false, _) => 0.0,
+        }
+    }
+
+    #[test]
+    fn a_step_behind_the_edge_of_another_variable_is_found() {
+        let start = [0.7, 0.399_999_9];
+        let (best, improved, calls) = looked(offers, &start, true);
+        assert!(improved && best.row[0] < -0.4, "{best:?}");
+        assert!(calls < 200, "{calls}");
+        let (_, improved, _) = looked(offers, &start, false);
+        assert!(!improved, "along one variable there is nothing to be seen");
+    }
+
+    #[test]
+    fn an_edge_between_two_points_of_a_look_is_found() {
+        // Teeth that rise to their edges; the one that ends at 0.2 is better than all by less than a point shows.
+        let teeth = |at: &[f64]| {
+            let edge = (at[0] * 5.0 + 1e-12).floor() / 5.0 + 0.2;
+            5.0 * (edge - at[0]) - if edge < 0.3 { 1.05 } else { 1.0 }
+        };
+        let (best, improved, calls) = looked(teeth, &[0.799_999_9], false);
+        assert!(improved && best.row[0] < -1.04, "{best:?}");
+        assert!(calls < 100, "{calls}");
+    }
+
+    #[test]
+    fn the_best_of_all_steps_stays() {
+        let best = [0.399_999_9, 0.399_999_8];
+        let (end, improved, _) = looked(offers, &best, true);
+        assert!(!improved && end.at == best, "{end:?}");
+    }
+}

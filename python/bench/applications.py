@@ -1,0 +1,95 @@
+"""The applications with an own follower, over many seeds: how many answers are right, and what they cost.
+
+    python python/bench/applications.py [bidding] [logistic] [tolls] [tolls-quick] [--seeds 901-910]
+
+An answer is right if it is as good as the reference: every step tried for bidding, the best of eight runs of
+nested COBYQA for the logistic regression, nested COBYQA from the middle of the box for the tolls. The table shows how
+many are, how many of those within the calls allowed, and how many are wrong though the restarts agree.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import bilevo
+
+sys.path.append(str(Path(__file__).parents[2] / "examples" / "python"))
+
+
+@dataclass(frozen=True)
+class Case:
+    solve: Callable[[int], bilevo.Result]
+    #: The value to reach, and whether F is minimised.
+    value: float
+    tolerance: float
+    minimised: bool
+    calls: int
+
+
+def bidding() -> Case:
+    import bidding as application
+
+    return Case(lambda seed: application.solve(seed), application.reference()[1], 0.005, False, 1500)
+
+
+def logistic() -> Case:
+    import tune_logistic as application
+
+    solve = lambda seed: application.solve(seed, effort="normal")  # noqa: E731
+    return Case(solve, application.reference()[1], 1e-6, True, 120)
+
+
+def tolls(effort: str, calls: int) -> Case:
+    import sioux_falls as application
+
+    _, value, equilibria = application.reference("tolls")
+    solve = lambda seed: application.solve("tolls", seed, effort=effort)  # noqa: E731
+    return Case(solve, value, 1e-4, True, calls or round(1.2 * equilibria))
+
+
+CASES: dict[str, Callable[[], Case]] = {
+    "bidding": bidding,
+    "logistic": logistic,
+    "tolls": lambda: tolls("normal", 300),
+    "tolls-quick": lambda: tolls("quick", 0),
+}
+
+
+def row(name: str, case: Case, seeds: range, verbose: bool) -> str:
+    right, within, silent, calls = 0, 0, 0, []
+    for seed in seeds:
+        result: Any = case.solve(seed)
+        excess = (result.fun - case.value) * (1 if case.minimised else -1)
+        good = excess <= case.tolerance
+        right += good
+        within += good and result.nfev_lower <= case.calls
+        silent += not good and result.verification.agreed
+        calls.append(result.nfev_lower)
+        if verbose:
+            print(f"  seed {seed}: {result.fun:.7f} in {result.nfev_lower}, agreed {result.verification.agreed}", flush=True)
+    costs = f"{min(calls):,} | {median(calls):,.0f} | {max(calls):,}"
+    return f"| {name} | {case.value:.7g} | {right} of {len(seeds)} | {within} within {case.calls:,} | {silent} | {costs} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cases", nargs="*", default=list(CASES))
+    parser.add_argument("--seeds", default="901-910")
+    parser.add_argument("--verbose", action="store_true", help="show every run")
+    options = parser.parse_args()
+    first, last = map(int, options.seeds.split("-"))
+    warnings.simplefilter("ignore")
+    print("| case | reference | right | of them | wrong, silent | fewest calls | median | most |\n" + "|---" * 8 + "|", flush=True)
+    for name in options.cases:
+        print(row(name, CASES[name](), range(first, last + 1), options.verbose), flush=True)
+
+
+if __name__ == "__main__":
+    main()
