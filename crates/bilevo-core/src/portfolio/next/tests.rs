@@ -283,6 +283,17 @@ fn leaning_that_promises_more_goes_on_to_its_exact_end() {
 }
 
 #[test]
+fn one_leaning_descent_from_elsewhere_is_followed_whatever_others_cost() {
+    let dear = |restart| Entry { spent: 1_000_000, ..corrected(restart, Kind::Exact, 0.1, 0.9) };
+    let away = |restart| ended(restart, Kind::LeanAway, End::Converged, 0.01);
+    let here = ended(4, Kind::LeanHere, End::Converged, 0.1);
+    let mut entries = [&agreed()[..], &[here, dear(4), away(5)]].concat();
+    assert!(matches!(after(entries.clone()), Next::Lean { kind: Kind::LeanOn, .. }));
+    entries.extend([dear(5), away(6)]);
+    assert!(!matches!(after(entries), Next::Lean { kind: Kind::LeanOn, .. }));
+}
+
+#[test]
 fn restarts_that_end_elsewhere_ask_for_more_agreement() {
     let elsewhere = |restart| verified(restart, Kind::Descent, 0.5);
     let once = [agreed(), vec![elsewhere(4)]].concat();

@@ -40,10 +40,12 @@ pub(super) fn after_exact(history: &History, last: &Entry) -> Option<Next> {
 /// A leaning descent that promises more than the elite goes on under a smaller weight, then to its exact
 /// end. One that leaps, or promises nothing any more, has lost its way: the exact end goes from the one before.
 pub(super) fn after_leaning(history: &History, config: &PortfolioConfig, restart: &[&Entry]) -> Option<Next> {
-    if !may_cost(history, config, Kind::Exact) {
+    let first = restart.first()?;
+    let free = first.kind == Kind::LeanAway && !has_ended_away(history);
+    if !free && !may_cost(history, config, Kind::Exact) {
         return None;
     }
-    let ladder = ladder(history, restart.first()?);
+    let ladder = ladder(history, first);
     let promising = restart.iter().map_while(|e| e.claim.as_ref().filter(|c| history.promises(c)));
     let mut claims: Vec<&Claim> = promising.collect();
     let leaps = |a: f64, b: f64, c: f64| (c - b).abs() > LEAP * (b - a).abs() + history.scales.tolerance(b);
@@ -67,6 +69,13 @@ pub(super) fn after_leaning(history: &History, config: &PortfolioConfig, restart
     let (gain, former) = (elite.value() - claim.value(), elite.value() - before.value());
     let vanishes = gain - (former - gain) * share <= history.scales.tolerance(elite.value());
     (!vanishes).then(|| Next::Exact(claim.clone(), rivals(history)))
+}
+
+/// Whether a leaning descent from elsewhere was followed to its exact end: one of them is, whatever those from the
+/// elite have cost.
+fn has_ended_away(history: &History) -> bool {
+    let away = |restart: u64| history.of_restart(restart).next().is_some_and(|e| e.kind == Kind::LeanAway);
+    history.entries.iter().any(|e| e.kind == Kind::Exact && away(e.restart))
 }
 
 /// The weights of a leaning restart. From the elite only the last one; from elsewhere the first time all,
