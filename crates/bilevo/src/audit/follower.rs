@@ -24,6 +24,8 @@ pub(super) struct Point {
 const ROUNDING: f64 = 1e-9;
 /// Feasible answers that say what f changes by.
 const FEW: usize = 8;
+/// The least share of what f changes by over the box that f changes by in a thin feasible set.
+const THIN: f64 = 1e-4;
 /// Less than this share of what f usually changes by is nothing.
 const FLAT: f64 = 1e-6;
 
@@ -78,10 +80,13 @@ impl<'a> Follower<'a> {
     /// the box is far too wide, or if f hardly changes at this x.
     pub(super) fn measure(&mut self, sample: &[Point]) {
         let feasible: Vec<f64> = sample.iter().filter(|p| self.is_feasible(p)).map(|p| p.row.value).collect();
-        let values = if feasible.len() >= FEW { feasible } else { sample.iter().map(|p| p.row.value).collect() };
+        let thin = feasible.len() < FEW;
+        let values = if thin { sample.iter().map(|p| p.row.value).collect() } else { feasible };
         let here = usual_change(values);
         let seen = self.options.seen.scale.filter(|scale| *scale > 0.0);
         self.scale = match (here, seen) {
+            // Answers of a thin feasible set may differ by rounding alone.
+            (Some(here), Some(seen)) if thin => here.min(seen).max(THIN * here),
             (Some(here), Some(seen)) if here > FLAT * seen => here.min(seen),
             (_, Some(seen)) => seen,
             (Some(here), None) => here,

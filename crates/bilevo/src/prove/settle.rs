@@ -2,8 +2,10 @@
 //! leader's value too.
 
 use super::{
-    Claim, FollowerFinding, FollowerVerdict, LeaderVerdict, Proof, ProveOptions, ask, follower_tolerance, upper_value,
+    BetterAnswer, Claim, FollowerFinding, FollowerVerdict, LeaderVerdict, Proof, ProveOptions, ask, follower_tolerance,
+    upper_value,
 };
+use crate::audit;
 use crate::result::{RunResult, Status};
 use crate::source::Source;
 use bilevo_core::Engine;
@@ -26,22 +28,38 @@ pub fn conclude(source: &dyn Source, result: &mut RunResult, engine: &Engine, op
     let Some(file) = source.formulas().filter(|_| result.stop != Status::Interrupted) else { return };
     let proof = match options {
         Some(options) => adopt(file, result, options),
-        None => settle(file, result).map(|proof| (proof, None)),
+        None => settle(file, result, engine).map(|proof| (proof, None)),
     };
     if let Some((proof, better)) = proof {
         result.proven(proof, better, engine);
     }
 }
 
+/// The gap of f that a run proves, relative to max(1, |f|), and one that it may have, since its answers are only as
+/// exact as this: both rest on what f changes by, where the run has seen that. A millionth is much where f is small,
+/// and nothing where it is large.
+fn gaps(file: &ExpressionProblem, result: &RunResult, engine: &Engine) -> (f64, f64) {
+    let asked = follower_tolerance(file);
+    let scale = result.x().and_then(|x| engine.follower_seen(x).scale);
+    let Some(scale) = scale.filter(|_| BilevelProblem::spec(file).position_tolerance.is_none()) else {
+        return (asked, 0.0);
+    };
+    let size = result.lower_value().map_or(1.0, |value| value.abs().max(1.0));
+    // A power of ten reads better.
+    let digit = libm::pow(10.0, libm::floor(libm::log10((asked * scale).max(f64::MIN_POSITIVE))));
+    (asked.min(digit / size), audit::TOLERANCE * scale)
+}
+
 /// Question A about the answer of a run that has ended; none if it is open or there is no answer.
-fn settle(file: &ExpressionProblem, result: &RunResult) -> Option<Proof> {
+fn settle(file: &ExpressionProblem, result: &RunResult, engine: &Engine) -> Option<Proof> {
     let (x, y) = (result.x()?.to_vec(), result.y()?.to_vec());
+    let (tolerance, allowed) = gaps(file, result, engine);
     let problem = Problem::new(file).ok()?;
     let work = match &result.audit {
         Some(_) => WORK_OF_AUDIT,
         None => WORK.min(WORK_PER_EVALUATION * result.evaluations.total()),
     };
-    let finding = bilevo_proof::follower(&problem, &x, &y, follower_tolerance(file), &Limits::work(work)).into();
+    let finding = bilevo_proof::follower(&problem, &x, &y, tolerance, &Limits::work(work)).into();
     // The same run leaves the same result: its time is told once.
     let finding = FollowerFinding { seconds: None, ..finding };
     let value = upper_value(file, &x, &y);
@@ -50,7 +68,10 @@ fn settle(file: &ExpressionProblem, result: &RunResult) -> Option<Proof> {
     let follower = proof.follower.as_ref()?;
     let told = match follower.verdict {
         FollowerVerdict::Proven => true,
-        FollowerVerdict::Refuted => follower.better.is_some(),
+        FollowerVerdict::Refuted => {
+            let gain = |better: &BetterAnswer| (better.lower_value - result.lower_value().unwrap_or(f64::NAN)).abs();
+            follower.better.as_ref().is_some_and(|better| gain(better) > allowed)
+        }
         FollowerVerdict::Open => false,
     };
     told.then_some(proof)
