@@ -1,18 +1,28 @@
-//! `cargo xtask calibrate [ARGUMENT]...`: what the words of a result are worth, measured again, into the file that
-//! results read and the guide's page.
+//! `cargo xtask calibrate [--resume] [ARGUMENT]...`: what the words of a result are worth, measured again, into the
+//! file that results read and the guide's page. Every run is kept as soon as it ends: with `--resume` a calibration
+//! that was broken off goes on, if the method is still the same.
 
 use crate::shell::{cargo, succeed};
 use std::fs;
 
 const PAGE: &str = "docs/src/planted.md";
-const COUNTS: &str = "crates/bilevo/calibration.csv";
+const RESUME: &str = "--resume";
+const COUNTS: &str = "crates/bilevo";
+const RUNS: &str = "target/calibration.jsonl";
 const START: &str = "<!-- calibrate -->";
 const END: &str = "<!-- end of calibrate -->";
 
 pub(crate) fn run(args: &[&str]) -> Result<bool, String> {
     let before = ["run", "--release", "--quiet", "--locked", "--package", "bilevo-bench", "--bin", "calibrate", "--"];
     let counts = crate::root().join(COUNTS).display().to_string();
-    let all: Vec<&str> = before.into_iter().chain(["--write", &counts]).chain(args.iter().copied()).collect();
+    let runs = crate::root().join(RUNS);
+    let resumed = args.contains(&RESUME);
+    if !resumed && runs.exists() {
+        fs::remove_file(&runs).map_err(|e| format!("{RUNS}: {e}"))?;
+    }
+    let runs = runs.display().to_string();
+    let own = args.iter().copied().filter(|arg| *arg != RESUME);
+    let all: Vec<&str> = before.into_iter().chain(["--write", &counts, "--runs", &runs]).chain(own).collect();
     let printed = succeed(&mut cargo(&all))?.stdout;
     println!("{printed}");
     let path = crate::root().join(PAGE);

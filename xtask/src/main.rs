@@ -40,7 +40,9 @@ cargo xtask generate [--check]        what is made from other sources: the page 
 cargo xtask guide                     the whole guide as one Markdown file, dist/guide.md
 cargo xtask tables [WORD]...          the tables of the guide's page on the default method, measured again
                                       (minutes), or only those whose command has such a word
-cargo xtask calibrate [ARGUMENT]...   what the words of a result are worth, on planted problems (minutes)
+cargo xtask calibrate [--resume] [ARGUMENT]...
+                                      what the words of a result are worth, on planted problems (minutes);
+                                      --resume goes on with one that was broken off
 cargo xtask fuzz proof [COUNT]        random problems against brute force: is anything false ever proven?
 cargo xtask faults [WORD]...          are faults in the rules of proofs found, all or those named so? (minutes)
 cargo xtask mutants [ARGUMENT]...     which faults in the search the tests find (hours; --shard 0/12 for a part)

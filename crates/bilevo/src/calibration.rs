@@ -1,31 +1,51 @@
 //! What the words of a result are worth, measured.
 //!
 //! `cargo xtask calibrate` runs the default method on planted problems, whose optimum is known, and counts how
-//! often answers were right that look alike: how the run ended, whether a second look at the follower had to
-//! correct an answer, and what an audit said. The counts are part of this crate, so a result can say how often
-//! answers like it were right.
+//! often answers were right that look alike: how the run ended, whether it searched another box than it was given, whether a
+//! second look at the follower had to correct an answer, and what an audit said. The counts are part of this crate,
+//! so a result can say how often answers like it were right, and warns where that was too seldom.
 
 use crate::audit::Audit;
 use crate::result::{RunResult, Status};
 use bilevo_core::methods;
 use bilevo_core::record::StopReason;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Lines `ended,corrected,audit,runs,right`.
+/// Lines of [`RANGES_HEAD`].
+const RANGES: &str = include_str!("../evaluations.csv");
+/// The first line of the other table: the evaluations that all but the cheapest and the dearest tenth of the runs took
+/// on problems of so many variables.
+pub const RANGES_HEAD: &str = "from,to,runs,low,high";
+/// Lines of [`HEAD`].
 const COUNTS: &str = include_str!("../calibration.csv");
-/// Fewer runs say nothing.
+/// The first line of a table.
+pub const HEAD: &str = "ended,box,corrected,audit,runs,right";
+/// Fewer runs say nothing ...
 const FEWEST: u64 = 20;
+/// ... and so many are enough for a warning, if fewer than this share of them were right.
+const ENOUGH: u64 = 50;
+const TRUSTED: f64 = 0.9;
+/// Variables of the largest test problems.
+const LARGEST: usize = 20;
 
 /// What a result looks like to its reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Looks {
-    /// `agreed`, `budget`, `infeasible` or `other`.
+    /// `agreed`, `flat`, `budget`, `infeasible` or `other`.
     pub ended: &'static str,
+    /// Whether the box that was searched is not the problem's own: its sides are open, or it was far too wide.
+    pub resized: bool,
     /// Whether a second look replaced an answer of the follower during the run.
     pub corrected: bool,
     /// `none`, `stands` or `against`.
     pub audit: &'static str,
 }
+
+const ENDED: [&str; 5] = ["agreed", "flat", "budget", "infeasible", "other"];
+const BOX: [&str; 2] = ["own", "other"];
+const CORRECTED: [&str; 2] = ["no", "yes"];
+const AUDIT: [&str; 3] = ["none", "stands", "against"];
 
 impl Looks {
     /// What a result looks like.
@@ -35,6 +55,7 @@ impl Looks {
         let ended = match result.stop {
             _ if !feasible(result.upper_violation()) || !feasible(result.lower_violation()) => "infeasible",
             Status::Finished(StopReason::Agreed) => "agreed",
+            Status::Finished(StopReason::Flat) => "flat",
             Status::Finished(StopReason::UpperBudget | StopReason::LowerBudget) => "budget",
             _ => "other",
         };
@@ -43,7 +64,7 @@ impl Looks {
             Some(true) => "stands",
             Some(false) => "against",
         };
-        Looks { ended, corrected: verification.corrected > 0, audit }
+        Looks { ended, resized: result.searched.is_some(), corrected: verification.corrected > 0, audit }
     }
 
     /// The same without the audit.
@@ -51,8 +72,19 @@ impl Looks {
         Looks { audit: "none", ..self }
     }
 
-    fn key(self) -> [&'static str; 3] {
-        [self.ended, if self.corrected { "yes" } else { "no" }, self.audit]
+    /// Its cells in a table.
+    pub fn key(self) -> [&'static str; 4] {
+        let [resized, corrected] = [self.resized, self.corrected].map(usize::from);
+        [self.ended, BOX[resized], CORRECTED[corrected], self.audit]
+    }
+
+    /// What has these cells; none if nothing has.
+    pub fn read(cells: &[&str]) -> Option<Looks> {
+        let [ended, resized, corrected, audit] = *cells else { return None };
+        let known = |words: &[&'static str], cell: &str| words.iter().position(|word| *word == cell);
+        let (ended, audit) = (ENDED[known(&ENDED, ended)?], AUDIT[known(&AUDIT, audit)?]);
+        let (resized, corrected) = (known(&BOX, resized)? == 1, known(&CORRECTED, corrected)? == 1);
+        Some(Looks { ended, resized, corrected, audit })
     }
 
     /// A line of the table.
@@ -65,10 +97,12 @@ impl fmt::Display for Looks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.ended {
             "agreed" => "restarts agree",
+            "flat" => "no further progress",
             "budget" => "budget used up",
             "infeasible" => "infeasible",
             _ => "ended otherwise",
         })?;
+        f.write_str(if self.resized { ", another box" } else { "" })?;
         f.write_str(if self.corrected { ", answers corrected" } else { "" })?;
         f.write_str(match self.audit {
             "stands" => ", audit stands",
@@ -79,12 +113,15 @@ impl fmt::Display for Looks {
 }
 
 /// How often answers that look alike were right.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Likeness {
     /// Test runs with such an answer ...
     pub runs: u64,
     /// ... and how many of them were right.
     pub right: u64,
+    /// Whether such answers are infeasible: they are right where nothing feasible exists.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub infeasible: bool,
 }
 
 impl Likeness {
@@ -92,54 +129,133 @@ impl Likeness {
     pub fn share(&self) -> f64 {
         self.right as f64 / self.runs as f64
     }
+
+    /// Whether enough test runs ended alike, and too many of them were wrong.
+    pub fn is_poor(&self) -> bool {
+        self.runs >= ENOUGH && self.share() < TRUSTED
+    }
 }
 
 impl fmt::Display for Likeness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let share = 100.0 * self.share();
-        write!(f, "answers that look like this one were right in {share:.1} % of {} test runs", self.runs)
+        let (share, runs) = (100.0 * self.share(), grouped(self.runs));
+        if self.infeasible {
+            return write!(f, "where test runs found nothing feasible, there was nothing in {share:.1} % of {runs}");
+        }
+        write!(f, "answers that look like this one were right in {share:.1} % of {runs} test runs")
     }
 }
 
-/// The counts of what looks like this in a table.
+/// A count with its thousands apart.
+fn grouped(count: u64) -> String {
+    if count < 1000 { count.to_string() } else { format!("{},{:03}", grouped(count / 1000), count % 1000) }
+}
+
+/// The counts of what looks like this in a table; without the audit if too few runs had one that said the same.
 fn find(counts: &str, looks: Looks) -> Option<Likeness> {
-    let line = counts.lines().find(|line| line.split(',').take(3).eq(looks.key()))?;
-    let mut numbers = line.split(',').skip(3).map(str::parse);
-    let likeness = Likeness { runs: numbers.next()?.ok()?, right: numbers.next()?.ok()? };
-    (likeness.runs >= FEWEST).then_some(likeness)
+    let read = |looks: Looks| {
+        let line = counts.lines().find(|line| line.split(',').take(4).eq(looks.key()))?;
+        let mut numbers = line.split(',').skip(4).map(str::parse);
+        let (runs, right) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+        (runs >= FEWEST).then_some(Likeness { runs, right, infeasible: looks.ended == "infeasible" })
+    };
+    match looks.audit {
+        // What speaks against an answer is not left out.
+        "against" => read(looks),
+        _ => read(looks).or_else(|| read(looks.unaudited())),
+    }
 }
 
-/// How often answers like that of a result were right; none for other methods than the default one, or if too few
-/// test runs ended like it.
+/// How often answers like that of a result were right. None for other methods than the default one or where its
+/// settings were changed, for runs that were stopped or given a budget and ended by it, for larger problems than the
+/// test runs had, if too few of them ended like it, or if
+/// the result is a known optimum or noisy.
 pub fn likeness(result: &RunResult) -> Option<Likeness> {
-    if result.id.method != methods::DEFAULT {
-        return None;
-    }
-    find(COUNTS, Looks::of(result))
+    let looks = Looks::of(result);
+    let settings = &result.id.settings;
+    let measured = result.id.method == methods::DEFAULT
+        && !settings.contains("portfolio.")
+        && !(looks.ended == "budget" && settings.contains("stop.max"))
+        && looks.ended != "other"
+        && result.id.upper_dim + result.id.lower_dim <= LARGEST;
+    let open = result.solution.is_some() && result.target_met != Some(true) && result.noise.is_none();
+    if measured && open { find(COUNTS, looks) } else { None }
+}
+
+/// Between which numbers of evaluations eight of ten test runs ended, on problems with about as many variables; none
+/// if too few had as many.
+pub fn evaluations(variables: usize) -> Option<(u64, u64)> {
+    range(RANGES, variables as u64)
+}
+
+fn range(ranges: &str, variables: u64) -> Option<(u64, u64)> {
+    let lines = ranges.lines().skip(1).map(|line| line.split(',').filter_map(|cell| cell.parse().ok()).collect());
+    let mut lines = lines.filter(|cells: &Vec<u64>| cells.len() == 5);
+    let line = lines.find(|cells| (cells[0]..=cells[1]).contains(&variables) && cells[2] >= FEWEST)?;
+    Some((line[3], line[4]))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const LOOKS: Looks = Looks { ended: "agreed", resized: false, corrected: true, audit: "stands" };
+
     #[test]
     fn a_line_is_found_by_what_it_looks_like() {
-        let looks = Looks { ended: "agreed", corrected: true, audit: "stands" };
-        let table = [looks.unaudited().line(30, 20), looks.line(2000, 1984), "agreed,no,none,3,3".into()].join("\n");
-        let found = find(&table, looks).unwrap();
-        assert_eq!(found.to_string(), "answers that look like this one were right in 99.2 % of 2000 test runs");
-        assert_eq!(find(&table, looks.unaudited()).unwrap().right, 20);
-        assert_eq!(find(&table, Looks { ended: "budget", ..looks }), None);
-        // Three runs say nothing.
-        assert_eq!(find(&table, Looks { corrected: false, audit: "none", ..looks }), None);
+        let few = Looks { corrected: false, ..LOOKS };
+        let against = Looks { audit: "against", ..LOOKS };
+        let lines = [
+            LOOKS.unaudited().line(30, 20),
+            LOOKS.line(2000, 1984),
+            few.line(3, 3),
+            few.unaudited().line(40, 38),
+            against.line(3, 1),
+        ];
+        let table = lines.join("\n");
+        let found = find(&table, LOOKS).unwrap();
+        assert_eq!(found.to_string(), "answers that look like this one were right in 99.2 % of 2,000 test runs");
+        assert_eq!(find(&table, LOOKS.unaudited()).unwrap().right, 20);
+        assert_eq!(find(&table, Looks { ended: "budget", ..LOOKS }), None);
+        assert_eq!(find(&table, Looks { resized: true, ..LOOKS }), None);
+        // Three runs say nothing, but those without a word of the audit do.
+        assert_eq!(find(&table, few).unwrap().right, 38);
+        assert_eq!(find(&table, against), None);
+    }
+
+    #[test]
+    fn a_class_of_answers_is_poor_if_enough_of_them_were_wrong() {
+        let likeness = |runs: u64, right: u64| Likeness { runs, right, infeasible: false };
+        assert!(likeness(200, 179).is_poor() && !likeness(200, 180).is_poor());
+        assert!(likeness(50, 44).is_poor() && !likeness(49, 40).is_poor(), "a few runs may be bad luck");
+    }
+
+    #[test]
+    fn nothing_feasible_has_words_of_its_own() {
+        let looks = Looks { ended: "infeasible", ..LOOKS };
+        let found = find(&looks.line(40, 38), looks).unwrap();
+        assert_eq!(found.to_string(), "where test runs found nothing feasible, there was nothing in 95.0 % of 40");
+    }
+
+    #[test]
+    fn a_range_is_found_by_the_number_of_variables() {
+        let ranges = format!("{RANGES_HEAD}\n2,4,50,400,9000\n5,7,10,800,20000\n");
+        assert_eq!(
+            [2, 4, 5, 8].map(|variables| range(&ranges, variables)),
+            [Some((400, 9000)), Some((400, 9000)), None, None]
+        );
+        assert!(evaluations(2).is_some_and(|(low, high)| low < high));
     }
 
     #[test]
     fn every_line_of_the_table_can_be_read() {
+        assert_eq!(COUNTS.lines().next(), Some(HEAD));
         for line in COUNTS.lines().skip(1) {
             let cells: Vec<&str> = line.split(',').collect();
+            let looks = Looks::read(&cells[..4]).unwrap();
             let number = |cell: usize| cells[cell].parse::<u64>().unwrap();
-            assert!(cells.len() == 5 && number(4) <= number(3), "{line}");
+            assert!(cells.len() == 6 && number(5) <= number(4), "{line}");
+            assert_eq!(looks.line(number(4), number(5)), line);
         }
     }
 }

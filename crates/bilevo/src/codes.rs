@@ -49,7 +49,7 @@ pub const ERRORS: [(&str, &str); 29] = [
 ];
 
 /// Every code of a warning, which ends nothing, with its meaning.
-pub const WARNINGS: [(&str, &str); 25] = [
+pub const WARNINGS: [(&str, &str); 26] = [
     ("W101", "something in a problem file looks wrong"),
     ("W201", "known evaluations outside of the box are left out"),
     ("W202", "known evaluations of one point contradict each other"),
@@ -75,6 +75,7 @@ pub const WARNINGS: [(&str, &str); 25] = [
     ("W611", "the search ended too early: there may be a better answer"),
     ("W612", "the best known optimum was not reached"),
     ("W613", "the answer lies at an open edge of the box that was searched"),
+    ("W614", "answers like this one were wrong too often in test runs"),
 ];
 
 /// The code of something that speaks against an answer.
@@ -93,6 +94,7 @@ pub fn warning(doubt: &Doubt) -> &'static str {
         Doubt::Unfinished { .. } => "W611",
         Doubt::TargetMissed { .. } => "W612",
         Doubt::AtEdge { .. } => "W613",
+        Doubt::Unlikely { .. } => "W614",
     }
 }
 
@@ -249,6 +251,7 @@ mod tests {
             Doubt::Unfinished { stop, restarts: true },
             Doubt::TargetMissed { found: (1.0, 1.0), known: (0.0, None) },
             Doubt::AtEdge { names: Vec::new() },
+            Doubt::Unlikely { likeness: crate::calibration::Likeness { runs: 50, right: 20, infeasible: false } },
         ];
         let codes: Vec<&str> = doubts.iter().map(warning).collect();
         let listed: Vec<&str> = WARNINGS.iter().map(|(code, _)| *code).filter(|code| code.starts_with("W6")).collect();

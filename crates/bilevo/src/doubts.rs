@@ -8,6 +8,7 @@
 //! random numbers. It ends when its elite has not changed for a while, or its distribution has shrunk to a point.
 
 use crate::audit::Audit;
+use crate::calibration::Likeness;
 use crate::codes;
 use crate::prove::{LeaderVerdict, Proof};
 use crate::result::{RunResult, Status};
@@ -66,6 +67,11 @@ pub enum Doubt {
     NotRechecked {
         /// Whether the search for the answer had converged.
         settled: bool,
+    },
+    /// Test runs that ended alike were wrong too often.
+    Unlikely {
+        /// How often they were right.
+        likeness: Likeness,
     },
     /// The follower's own solver answered one decision differently when asked again.
     AnswersDiffer {
@@ -164,6 +170,10 @@ pub fn doubts(result: &RunResult, engine: &Engine) -> Vec<Doubt> {
     if !by_itself && !verification.agreed && result.stop != Status::Finished(StopReason::Target) {
         doubts.push(Doubt::Unfinished { stop: result.stop, restarts: verification.restarts > 0 });
     }
+    // Where something else speaks against the answer, that is said already.
+    let unlikely = result.likeness.filter(|likeness| doubts.is_empty() && likeness.is_poor());
+    let proven = proof.is_some_and(|proof| proof.is_answer_proven() && proof.is_value_proven());
+    doubts.extend(unlikely.filter(|_| !proven).map(|likeness| Doubt::Unlikely { likeness }));
     if result.target_met == Some(false)
         && let Some(known) = engine.spec().nearest_known(solution.upper_value, solution.lower_value)
     {
@@ -246,6 +256,11 @@ impl fmt::Display for Doubt {
             Doubt::NotRechecked { settled: false } => f.write_str(
                 "the search for the follower's answer was not finished\n\
                  hint: check it with an audit, or give the run a larger budget",
+            ),
+            Doubt::Unlikely { likeness } => write!(
+                f,
+                "{likeness}: there may be a better answer\n\
+                 hint: `--effort thorough` (Python: `effort=\"thorough\"`) searches longer"
             ),
             Doubt::AnswersDiffer { difference } => write!(
                 f,

@@ -193,3 +193,20 @@ fn a_value_that_could_not_be_proven_in_time_is_a_warning() {
     let run = |seconds: u64| Solver::new(&*source).seed(1).max_evals(300).prove(options(seconds)).run().unwrap();
     warned(&run(0), "the leader's value is not proven: open: nothing better than F = ");
 }
+
+#[test]
+fn a_result_says_how_often_answers_like_it_were_right() {
+    let smd1 = bilevo::source::open("smd1", None).unwrap();
+    let solver = || Solver::new(&*smd1).seed(1).set("stop.target", "off");
+    let result = solver().run().unwrap();
+    let likeness = result.likeness.unwrap();
+    assert!(likeness.runs >= 20 && likeness.right <= likeness.runs);
+    let json = serde_json::to_value(&result).unwrap();
+    let words = json["likeness"]["words"].as_str().unwrap();
+    assert!(
+        words.starts_with("answers that look like this one were right in ") && words.ends_with(" test runs"),
+        "{words}"
+    );
+    // Nothing was measured for other settings.
+    assert_eq!(solver().set("portfolio.effort", "quick").run().unwrap().likeness, None);
+}

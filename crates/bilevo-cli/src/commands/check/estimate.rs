@@ -2,25 +2,24 @@
 
 use super::time;
 use crate::output::grouped;
-use bilevo::ProblemSpec;
-use bilevo::config::Config;
+use bilevo::calibration;
+use bilevo::config::{Config, SchemeKind};
 use bilevo::methods::Method;
+use bilevo::{ProblemSpec, methods};
 use serde::Serialize;
 
 /// Evaluations of both levels and the seconds they take, the method's own time included.
 #[derive(Serialize)]
 pub(super) struct Estimate {
     method: String,
-    /// From, where it is known, and to.
-    evaluations: (Option<u64>, u64),
-    seconds: (Option<f64>, f64),
+    /// From and to, where they are known.
+    evaluations: (Option<u64>, Option<u64>),
+    seconds: (Option<f64>, Option<f64>),
+    /// Whether these are the most that the method may spend, not what test runs took.
+    is_limit: bool,
 }
 
-/// Half of the problems of 2 to 5 variables in the guide's tables take between 800 and 2,500 evaluations, those
-/// with hard followers up to 10,000; with a known optimum runs end at it.
-const USUAL: (f64, f64) = (800.0, 5_000.0);
-const USUAL_TO_TARGET: (f64, f64) = (150.0, 2_500.0);
-/// The share of upper evaluations in them.
+/// The share of upper evaluations in the default method's.
 const UPPER_SHARE: f64 = 0.45;
 /// The own time of nested methods for an evaluation.
 const NESTED_SECONDS: f64 = 1e-6;
@@ -28,41 +27,49 @@ const NESTED_SECONDS: f64 = 1e-6;
 impl Estimate {
     /// For a problem whose evaluations take so many seconds at the two levels.
     pub(super) fn new(spec: &ProblemSpec, method: &Method, config: &Config, [upper, lower]: [f64; 2]) -> Self {
-        let method = method.name();
-        match config.scheme.kind.facts().own_time {
-            Some((seconds, growth)) => {
-                let size = (spec.dim() as f64 / 5.0).max(1.0);
-                let own = seconds * size.powf(growth);
+        let name = method.name();
+        let is_limit = config.scheme.kind == SchemeKind::Nested;
+        let (evaluations, seconds) = match config.scheme.kind {
+            SchemeKind::Portfolio if name == methods::DEFAULT => {
+                let (low, high) = calibration::evaluations(spec.dim()).unzip();
+                let (seconds, growth) = config.scheme.kind.facts().own_time.unwrap_or_default();
+                let own = seconds * (spec.dim() as f64 / 5.0).max(1.0).powf(growth);
                 let each = own + UPPER_SHARE * upper + (1.0 - UPPER_SHARE) * lower;
-                let (low, high) = if spec.best_known.is_empty() { USUAL } else { USUAL_TO_TARGET };
-                let [low, high] = [low, high].map(|count| one_digit(count * size.sqrt()));
-                Estimate {
-                    method,
-                    evaluations: (Some(low as u64), high as u64),
-                    seconds: (Some(low * each), high * each),
-                }
+                // With a known optimum runs end at it, sometimes soon.
+                let low = low.filter(|_| spec.best_known.is_empty());
+                let taken = |count: Option<u64>| count.map(|count| count as f64 * each);
+                ((low, high), (taken(low), taken(high)))
             }
-            None => {
+            SchemeKind::Nested => {
                 let budget = spec.budget();
                 let searches = budget.upper_evals as f64;
                 let lower_evals = searches * budget.lower_evals as f64;
                 let seconds = searches * (upper + NESTED_SECONDS) + lower_evals * (lower + NESTED_SECONDS);
-                Estimate { method, evaluations: (None, (searches + lower_evals) as u64), seconds: (None, seconds) }
+                ((None, Some((searches + lower_evals) as u64)), (None, Some(seconds)))
             }
-        }
+            _ => ((None, None), (None, None)),
+        };
+        Estimate { method: name, evaluations, seconds, is_limit }
     }
 
     /// The estimate for people.
     pub(super) fn words(&self) -> String {
-        let (count, seconds) = (grouped(self.evaluations.1), rough(self.seconds.1));
+        let method = &self.method;
+        let (Some(count), Some(seconds)) = (self.evaluations.1.map(grouped), self.seconds.1.map(rough)) else {
+            return format!("by {method}; how long that takes was not measured for problems of this size");
+        };
         match (self.evaluations.0, self.seconds.0) {
             (Some(from), Some(least)) => format!(
-                "usually {} to {count} evaluations by {}, {} to {seconds} on one thread",
+                "eight of ten test problems of this size took {} to {count} evaluations by {method}; here {} to \
+                 {seconds} on one thread",
                 grouped(from),
-                self.method,
                 rough(least)
             ),
-            _ => format!("at most {count} evaluations by {}, {seconds} on one thread", self.method),
+            _ if self.is_limit => format!("at most {count} evaluations by {method}, {seconds} on one thread"),
+            _ => format!(
+                "nine of ten test problems of this size took at most {count} evaluations by {method}; here {seconds} \
+                 on one thread"
+            ),
         }
     }
 }
