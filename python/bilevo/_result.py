@@ -164,7 +164,7 @@ class Result:
     search came to its end (restarts agree, nothing improves any more, or the target is met), and the audit, if
     there was one, found nothing against it. Otherwise ``warnings`` says what is wrong, each with a stable
     ``code``. The exit code of the command line follows the same rule. ``verification`` says how the follower's
-    answer was verified.
+    answer was verified, ``likeness`` how often answers that look like it were right in test runs.
     ``solved`` says whether the best known optimum was reached; it is None if none is known. ``notice`` says
     why ``auto`` switched to another method, if it did. ``evaluations`` has every evaluation of the run (of the
     first 200,000 points), for ``known=`` of another one. :meth:`to_dict` returns the object that the command
@@ -195,6 +195,7 @@ class Result:
     solved: bool | None
     model_accuracy: float | None
     verification: Verification | None = None
+    likeness: str | None = None
     audit: Audit | None = None
     notice: str | None = None
     warnings: Sequence[BilevoWarning] = ()
@@ -246,6 +247,7 @@ class Result:
             solved=raw.get("solved"),
             model_accuracy=raw["model_accuracy"],
             verification=Verification._read(raw["verification"]) if raw.get("verification") else None,
+            likeness=raw["likeness"]["words"] if raw.get("likeness") else None,
             audit=Audit._read(raw["audit"]) if raw.get("audit") else None,
             notice=raw.get("notice"),
             warnings=tuple(BilevoWarning(told["message"], told["code"]) for told in raw["warnings"]),
@@ -256,6 +258,20 @@ class Result:
             _raw=raw,
             _place=place,
         )
+
+    @property
+    def fun_std(self) -> float | None:
+        """Standard error of ``fun``, a mean, if evaluations of one point differ; None if there is no noise."""
+        return self._noise("F_error")
+
+    @property
+    def lower_fun_std(self) -> float | None:
+        """The same for ``lower_fun``."""
+        return self._noise("f_error")
+
+    def _noise(self, key: str) -> float | None:
+        noise = self._raw.get("noise")
+        return None if noise is None else float(noise[key])
 
     @property
     def nfev(self) -> int:
@@ -351,6 +367,10 @@ class Result:
             rows.append(("answer", f"by the follower's own solver{agree}"))
         elif self.verification is not None:
             rows.append(("answer", self.verification.words))
+        if self._raw.get("noise"):
+            rows.append(("noise", self._raw["noise"]["words"]))
+        if self.likeness is not None:
+            rows.append(("likely", self.likeness))
         if self.audit is not None:
             rows.append(("audit", self.audit.words))
         if self.notice is not None:

@@ -136,6 +136,13 @@ def test_verification_is_told() -> None:
     assert result.verification.words in repr(result) and "answer" in repr(result)
 
 
+def test_how_often_such_answers_were_right_is_told() -> None:
+    result = solve_toll(method="auto", budget=None)
+    assert result.likeness is not None and result.likeness.startswith("answers that look like this one were right in ")
+    assert result.likeness in repr(result) and result.to_dict()["likeness"]["words"] == result.likeness
+    assert solve_toll(method="bl-cma-es").likeness is None
+
+
 def test_names_are_used() -> None:
     result = solve_toll(names_upper=["toll"], names_lower=["trips"])
     assert result.names_upper == ("toll",) and result.names_lower == ("trips",)
@@ -156,3 +163,25 @@ def test_effort_is_a_setting() -> None:
     options: dict[str, Any] = {"method": "auto", "budget": None}
     assert same(solve_toll(effort="quick", **options), solve_toll(settings={"portfolio.effort": "quick"}, **options))
     assert np.less(solve_toll(effort="quick", **options).nfev, solve_toll(effort="thorough", **options).nfev)
+
+
+def test_noise_is_noticed_and_lived_with() -> None:
+    def solve(size: float, **settings: Any) -> bilevo.Result:
+        generator = np.random.default_rng(1)
+        return bilevo.minimize(
+            lambda x, y: (x[0] - 1) ** 2 + y[0] ** 2 + size * generator.normal(),
+            lambda x, y: (y[0] - x[0] / 2) ** 2 + size * generator.normal(),
+            (-5, 5),
+            (-5, 5),
+            seed=1,
+            **settings,
+        )
+
+    noisy = solve(0.05, audit=True)
+    assert noisy.success and noisy.nfev < 20_000
+    assert abs(noisy.x[0] - 0.8) < 0.1 and abs(noisy.y[0] - 0.4) < 0.1
+    assert noisy.fun_std is not None and noisy.lower_fun_std is not None and 0.005 < noisy.fun_std < 0.03
+    assert abs(noisy.fun - ((noisy.x[0] - 1) ** 2 + noisy.y[0] ** 2)) < 4 * noisy.fun_std
+    assert "means of 16" in repr(noisy)
+    exact = solve(0.0)
+    assert exact.fun_std is None and exact.lower_fun_std is None and abs(exact.fun - 0.2) < 1e-6

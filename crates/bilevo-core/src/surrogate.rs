@@ -37,6 +37,9 @@ pub(crate) struct Sample {
     pub(crate) values: Vec<f64>,
     /// Number of points.
     pub(crate) len: usize,
+    /// Variance of the values' noise as a share of that of the functions; 0 if they are exact. With noise, the
+    /// functions are not zero at the centre.
+    pub(crate) noise: f64,
 }
 
 /// The fitted model.
@@ -56,6 +59,8 @@ pub(crate) struct Surrogate {
     factor: Vec<f64>,
     /// For each function, the square of its scale.
     variances: Vec<f64>,
+    /// For each function, its value at the centre; empty if the values are exact, since it is zero then.
+    offsets: Vec<f64>,
 }
 
 /// Kernel as a function of s.
@@ -115,7 +120,6 @@ impl Surrogate {
     }
 
     /// Fits with given lengths.
-    #[cfg(test)]
     pub(crate) fn with_lengths(sample: &Sample, outputs: usize, lengths: &[f64]) -> Surrogate {
         let mut trial = Trial::default();
         trial.run(sample, outputs, &Products::new(sample, lengths), lengths);
@@ -146,7 +150,17 @@ impl Surrogate {
                 }
             }
         }
-        Surrogate { dim, len, outputs, lengths, points, coefficients, scales, factor, variances }
+        let offset = |o: usize| {
+            let weights = coefficients.chunks_exact(outputs).map(|group| group[o].iter().sum::<f64>());
+            fit::OFFSET * weights.sum::<f64>()
+        };
+        let offsets = if sample.noise > 0.0 { (0..outputs).map(offset).collect() } else { Vec::new() };
+        Surrogate { dim, len, outputs, lengths, points, coefficients, scales, factor, variances, offsets }
+    }
+
+    /// The functions' values at the centre, where those of the sample are noisy.
+    pub(crate) fn offsets(&self) -> &[f64] {
+        &self.offsets
     }
 
     /// Number of functions.

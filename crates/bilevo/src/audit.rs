@@ -107,7 +107,9 @@ impl Default for AuditOptions {
 
 /// The gap that counts as zero, as a share of the usual variation of f, unless options or problem say otherwise: that of
 /// the default method's own verdicts.
-const TOLERANCE: f64 = 1e-5;
+pub(crate) const TOLERANCE: f64 = 1e-5;
+/// Standard deviations of noise by which the best of many single values may be too low.
+const NOISE: f64 = 6.0;
 /// The difference of F that counts as zero, as a share of the usual variation of F.
 const SAME: f64 = 1e-4;
 
@@ -259,14 +261,17 @@ fn audit_within(evaluator: &mut dyn Evaluator, solution: &Solution, options: &Au
         let searched = search::search(&mut follower, &reported, options.starts, !options.seed, &mut trail);
         if space.has_whole() { searched.and_then(|()| whole::climb(&mut follower, space)) } else { searched }
     };
-    let tolerance = match asked {
+    let exact = match asked {
         Some(relative) => relative * solution.lower_value.abs().max(1.0),
         None => TOLERANCE * follower.scale,
     };
+    let tolerance = exact.max(NOISE * options.seen.noise);
     let proven = few && searched.is_ok() && follower.counts.failed == 0;
     // Ties are looked for even if the search has spent its budget.
     follower.extend(budget / 2);
     let ties = match searched {
+        // Nobody can tell ties from noise.
+        Ok(()) | Err(Ended::Budget) if options.seen.noise > 0.0 => Ok(None),
         Ok(()) if few => ties::among(&mut follower, &trail.ends, tolerance),
         Ok(()) | Err(Ended::Budget) => ties::search(&mut follower, &trail.ends, &trail.sample, tolerance),
         Err(ended) => Err(ended),
@@ -339,8 +344,12 @@ impl Finding<'_> {
         }
         let flip = |value: f64| self.spec.lower.direction.flip(value);
         let gap = (flip(self.solution.lower_value) - flip(best.lower_value)).max(0.0);
+        // What is gained by breaking constraints more than the reported answer does is no gain, unless it matters to
+        // the leader: where a single answer is feasible, rounding alone makes others better.
+        let same = best.upper_value.is_some_and(|value| (value - self.solution.upper_value).abs() <= self.same);
+        let bought = best.lower_violation > self.solution.lower_violation && same;
         let verdict = match self.broken {
-            _ if gap > self.tolerance => Verdict::BetterAnswer,
+            _ if gap > self.tolerance && !bought => Verdict::BetterAnswer,
             Some(_) => Verdict::Incomplete,
             None => Verdict::Stands,
         };

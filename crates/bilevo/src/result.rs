@@ -2,15 +2,17 @@
 //! --format json` prints, stores keep, and tables are made of.
 
 use crate::audit::{Audit, Position, Response};
+use crate::calibration::{Likeness, likeness};
 use crate::doubts::{Warning, doubts};
 use crate::id::RunId;
 use crate::prove::{FollowerVerdict, Proof};
 use bilevo_core::Engine;
 use bilevo_core::problem::{Level, ProblemSpec};
-use bilevo_core::record::{Accuracy, Evaluations, LowerSearches, Solution, Step, StopReason, Verification};
+use bilevo_core::record::{Accuracy, Evaluations, LowerSearches, Noise, Solution, Step, StopReason, Verification};
 use bilevo_core::solved::{Tolerances, solved};
 use bilevo_core::space::Space;
 use serde::{Deserialize, Serialize, Serializer};
+use std::fmt;
 
 /// How a run ended; one `snake_case` word in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,6 +118,10 @@ pub struct RunResult {
     /// The box that was searched, where that is not the problem's own; left out otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub searched: Option<Searched>,
+    /// The noise of F and f, where one was noticed, with `words` for people in JSON: their values are then means; left
+    /// out otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "with_words")]
+    pub noise: Option<Noise>,
     /// The searches of the run and what became of them; left out if the method does not keep them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<Step>,
@@ -139,6 +145,10 @@ pub struct RunResult {
     /// What was proven of the answer, where the formulas are known and it could be; left out if nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,
+    /// How often answers like this one were right in test runs, with `words` for people in JSON; left out if that
+    /// is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "with_words")]
+    pub likeness: Option<Likeness>,
     /// Why `auto` chose another method than the default one; left out if it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
@@ -209,17 +219,16 @@ fn with_total<S: Serializer>(counts: &Evaluations, serializer: S) -> Result<S::O
     WithTotal { counts, total: counts.total() }.serialize(serializer)
 }
 
-/// How the answer was verified, and the same in words.
+/// Something, and the same in words.
 #[expect(clippy::ref_option, reason = "serde passes the field")]
-fn with_words<S: Serializer>(verification: &Option<Verification>, serializer: S) -> Result<S::Ok, S::Error> {
+fn with_words<T: Serialize + fmt::Display, S: Serializer>(told: &Option<T>, serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
-    struct WithWords<'a> {
+    struct WithWords<'a, T> {
         #[serde(flatten)]
-        verification: &'a Verification,
+        told: &'a T,
         words: String,
     }
-    let with_words = |verification| WithWords { verification, words: verification.to_string() };
-    verification.as_ref().map(with_words).serialize(serializer)
+    told.as_ref().map(|told| WithWords { told, words: told.to_string() }).serialize(serializer)
 }
 
 impl RunResult {
@@ -237,6 +246,7 @@ impl RunResult {
             target_met: summary.target_met,
             verification: summary.verification,
             searched: engine.searched().as_ref().map(Searched::of),
+            noise: summary.noise,
             history: summary.history,
             model_accuracy: summary.model.accuracy,
             model_accuracy_across: summary.model.accuracy_across,
@@ -246,6 +256,7 @@ impl RunResult {
             times,
             audit: None,
             proof: None,
+            likeness: None,
             notice: None,
             success: false,
             warnings: Vec::new(),
@@ -257,6 +268,7 @@ impl RunResult {
 
     /// Says whether the answer is good, and if not, why.
     fn judge(&mut self, engine: &Engine) {
+        self.likeness = likeness(self);
         let doubts = doubts(self, engine);
         self.success = doubts.is_empty();
         self.warnings = doubts.iter().map(Warning::from).collect();

@@ -109,9 +109,9 @@ impl Outside {
         self.origins.clear();
     }
 
-    /// Looks at a batch of the scheme: what is known of it, and what has to go out. With `again` the last
-    /// point goes out though it is known: it is asked about twice on purpose.
-    pub(super) fn open(&mut self, proposed: &Batch, first_id: u64, again: bool) {
+    /// Looks at a batch of the scheme: what is known of it, and what has to go out. So many of the last points go
+    /// out `again` though they are known: they are asked about twice on purpose.
+    pub(super) fn open(&mut self, proposed: &Batch, first_id: u64, again: usize) {
         let level = proposed.level();
         self.asked.start(level, first_id);
         if proposed.asks_follower() {
@@ -121,7 +121,7 @@ impl Outside {
         for index in 0..proposed.len() {
             let x = whole(&self.spec.upper.space, proposed.x(index));
             let y = self.answer_in(proposed.y(index));
-            let is_again = again && index + 1 == proposed.len();
+            let is_again = index + again >= proposed.len();
             let key = (self.memory.is_some() && !is_again).then(|| key(level, &x, &y));
             let known = if is_again { None } else { self.recall(level, (&x, &y), key.as_ref()) };
             let origin = match (known, key) {

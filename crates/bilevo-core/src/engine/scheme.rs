@@ -159,6 +159,9 @@ pub trait Scheme {
         None
     }
 
+    /// Takes the standard deviations of the noise of F and f.
+    fn learn_noise(&mut self, _sizes: [f64; 2]) {}
+
     /// What F and f change by over the box, if the scheme knows.
     fn spreads(&self) -> Option<[f64; 2]> {
         None

@@ -35,7 +35,9 @@ impl Engine {
             return self.go_on_in(larger, Look::first(&self.config), &best);
         }
         let close = self.boxes.look == Look::Close;
-        let wide = |spreads| self.boxes.may_be_too_wide(&best, spreads);
+        // Where values are noisy, small differences say nothing about a box.
+        let exact = self.repeats.size().is_none();
+        let wide = |spreads| exact && self.boxes.may_be_too_wide(&best, spreads);
         if self.spec.follower == Follower::Search && (close || self.scheme.spreads().is_some_and(wide)) {
             self.keep(&best);
             self.boxes.probe = Some(Probe::new(best));
@@ -120,6 +122,7 @@ impl Engine {
         let config = self.boxes.config(&self.config);
         let setup = SchemeSetup { spec: &self.spec, config: &config, sizes: &self.sizes, streams: self.streams };
         self.scheme = SchemeState::new(config.scheme.kind, setup);
+        self.repeats.size().iter().for_each(|sizes| self.scheme.learn_noise(*sizes));
     }
 
     fn effort_is_more_than_local(&self) -> bool {

@@ -107,6 +107,25 @@ impl Points {
         candidates.into_iter().find(|s| *s > 0.0 && s.is_finite()).unwrap_or(1.0)
     }
 
+    /// The latest points within `reach` of `centre` along every variable, at most `limit`, as differences to it and to
+    /// the means of their values, which come with them.
+    pub(crate) fn within(&self, centre: &[f64], reach: f64, limit: usize) -> (Sample, Vec<f64>) {
+        let near = |i: &usize| self.row(*i).is_some() && distance(self.point(*i), centre) <= reach;
+        let near: Vec<usize> = (0..self.len()).rev().filter(near).take(limit).collect();
+        let mut sample = Sample { len: near.len(), ..Sample::default() };
+        for i in &near {
+            sample.points.extend(self.point(*i).iter().zip(centre).map(|(p, c)| p - c));
+        }
+        let mut means = Vec::new();
+        for output in 0..self.outputs {
+            let values = || near.iter().map(|i| self.rows[i * self.outputs + output]);
+            let mean = values().sum::<f64>() / near.len().max(1) as f64;
+            sample.values.extend(values().map(|v| v - mean));
+            means.push(mean);
+        }
+        (sample, means)
+    }
+
     /// The points nearest to `centre` in units of `lengths`, at most `limit`, as differences to it. Those
     /// before `since` only within `reach`.
     fn around(&self, centre: &[f64], row: &[f64], learner: &Learner, limit: usize, reach: f64) -> Sample {
@@ -192,12 +211,15 @@ impl Learner {
 pub(crate) struct Archive {
     pub(crate) upper: Points,
     pub(crate) lower: Points,
+    /// Standard deviations of the noise of F and f; zero if there is none.
+    pub(crate) noise: [f64; 2],
 }
 
 impl Archive {
     /// Nothing evaluated yet; sizes are those of a row: one objective and the constraints.
     pub(crate) fn new(dim: usize, upper_outputs: usize, lower_outputs: usize) -> Self {
-        Archive { upper: Points::new(dim, upper_outputs), lower: Points::new(dim, lower_outputs) }
+        let (upper, lower) = (Points::new(dim, upper_outputs), Points::new(dim, lower_outputs));
+        Archive { upper, lower, noise: [0.0; 2] }
     }
 
     pub(crate) fn level(&self, level: Level) -> &Points {
@@ -263,6 +285,18 @@ mod tests {
         assert_eq!(points.row(5), None);
         let seen = around(&points, 0, 10, 0.0);
         assert_eq!(seen.len(), 6, "what is far better is no pole: {seen:?}");
+    }
+
+    #[test]
+    fn a_smooth_model_sees_the_latest_points_of_a_region_with_their_means() {
+        let mut points = row_of(5);
+        points.push(&[0.5, 0.5001], &[3.0]);
+        points.push(&[0.5, 0.5001], &[]);
+        let (sample, means) = points.within(&[0.5, 0.5], 2.5e-4, 10);
+        assert_eq!((sample.len, means[0]), (3, 5.0 / 3.0));
+        assert!((sample.values.iter().sum::<f64>()).abs() < 1e-12);
+        let (sample, means) = points.within(&[0.5, 0.5], 2.5e-4, 1);
+        assert_eq!((sample.len, means[0]), (1, 3.0), "the latest");
     }
 
     #[test]

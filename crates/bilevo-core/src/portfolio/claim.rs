@@ -22,6 +22,10 @@ const AGREEMENT_SCALE: (f64, f64) = (1e-6, 1e-3);
 /// most of the box, what is little of its scale is much near an optimum.
 const ELSEWHERE: (f64, f64) = (1e-9, 0.01);
 
+/// Standard deviations of the noise by which F of two claims, each a mean, must differ, and f of two answers, one of
+/// them the best of many single values.
+const NOISE: [f64; 2] = [2.0, 5.0];
+
 /// A leader's constraint that changes by less than this share of the follower's is one of those: where the
 /// follower keeps to it, the leader sees it at zero only.
 const SHARED: f64 = 1e-3;
@@ -78,6 +82,8 @@ impl Claim {
 pub(crate) struct Scales {
     upper: Vec<f64>,
     lower: Vec<f64>,
+    /// Standard deviations of the noise of F and f; zero if there is none.
+    noise: [f64; 2],
     inequalities: (usize, usize),
     equality_tolerance: f64,
     added: bool,
@@ -93,6 +99,7 @@ impl Scales {
         Scales {
             upper: with_shared(of(Level::Upper), &lower),
             lower,
+            noise: archive.noise,
             inequalities: (spec.upper.inequalities, spec.lower.inequalities),
             equality_tolerance: spec.equality_tolerance,
             added: spec.lower_constraints == LowerConstraints::Added,
@@ -103,7 +110,18 @@ impl Scales {
     pub(crate) fn new_like(other: &Scales, archive: &Archive) -> Self {
         let of = |level: Level, count: usize| (0..count).map(|output| archive.level(level).scale(output)).collect();
         let lower: Vec<f64> = of(Level::Lower, other.lower.len());
-        Scales { upper: with_shared(of(Level::Upper, other.upper.len()), &lower), lower, ..other.clone() }
+        let upper = with_shared(of(Level::Upper, other.upper.len()), &lower);
+        Scales { upper, lower, noise: archive.noise, ..other.clone() }
+    }
+
+    /// Whether values are noisy.
+    pub(crate) fn is_noisy(&self) -> bool {
+        self.noise != [0.0; 2]
+    }
+
+    /// Difference of f that may be noise.
+    pub(crate) fn follower_noise(&self) -> f64 {
+        NOISE[1] * self.noise[1]
     }
 
     /// Scale of F.
@@ -161,7 +179,8 @@ impl Scales {
     /// Difference of F within which two claims are the same.
     pub(crate) fn tolerance(&self, value: f64) -> f64 {
         let scale = self.leader();
-        (AGREEMENT * value.abs()).clamp(AGREEMENT_SCALE.0 * scale, AGREEMENT_SCALE.1 * scale)
+        let exact = (AGREEMENT * value.abs()).clamp(AGREEMENT_SCALE.0 * scale, AGREEMENT_SCALE.1 * scale);
+        exact.max(NOISE[0] * self.noise[0])
     }
 
     /// Difference of F within which two claims are the same, with regard to where they lie.
@@ -170,7 +189,8 @@ impl Scales {
             return self.tolerance(b.value());
         }
         let scale = self.leader();
-        (AGREEMENT * b.value().abs()).clamp(ELSEWHERE.0 * scale, AGREEMENT_SCALE.1 * scale)
+        let exact = (AGREEMENT * b.value().abs()).clamp(ELSEWHERE.0 * scale, AGREEMENT_SCALE.1 * scale);
+        exact.max(NOISE[0] * self.noise[0])
     }
 
     /// Whether both stand for the same optimum.
@@ -211,10 +231,24 @@ mod tests {
         Claim { x: vec![x], y: vec![0.5], upper: vec![value], lower: vec![0.0], settled: true }
     }
 
+    /// Where F changes by so much.
+    fn scales(leader: f64) -> Scales {
+        let (upper, lower, noise) = (vec![leader], vec![1.0], [0.0; 2]);
+        Scales { upper, lower, noise, inequalities: (0, 0), equality_tolerance: 0.0, added: false }
+    }
+
+    #[test]
+    fn what_may_be_noise_is_the_same() {
+        let exact = scales(1.0);
+        let noisy = Scales { noise: [0.05, 0.0], ..exact.clone() };
+        let (a, b, c) = (claim(0.5, 0.0), claim(0.5, 0.09), claim(0.9, 0.11));
+        assert!(!exact.agree(&b, &a) && noisy.agree(&b, &a) && !noisy.agree(&c, &a));
+        assert!(exact.promises(&a, &b) && !noisy.promises(&a, &b) && noisy.promises(&a, &c));
+    }
+
     #[test]
     fn what_is_little_of_a_large_scale_is_the_same_only_close_by() {
-        let scales =
-            Scales { upper: vec![1e8], lower: vec![1.0], inequalities: (0, 0), equality_tolerance: 0.0, added: false };
+        let scales = scales(1e8);
         let (near, far) = (claim(0.505, 0.3), claim(0.6, 12.0));
         assert!(scales.agree(&claim(0.5, 12.0), &near) && !scales.agree(&far, &near));
         assert!(scales.promises(&near, &far) && !scales.promises(&near, &claim(0.5, 12.0)));

@@ -46,6 +46,10 @@ pub(super) enum Kind {
     Edge,
     /// No search: a decision that another search came across, looked at again after a correction.
     Second,
+    /// A smoothed search, where values are noisy, from anywhere ...
+    Smooth,
+    /// ... or from what another search of the same restart found.
+    SmoothHere,
 }
 
 /// One search.
@@ -108,7 +112,11 @@ impl History {
 
     /// Position of the best verified claim.
     pub(super) fn elite_at(&self) -> Option<usize> {
-        let verified = self.entries.iter().enumerate().filter_map(|(i, e)| Some((i, e.verified()?)));
+        // Where values are noisy, single ones are too good by luck: only smoothed searches have means.
+        let smooth = |e: &Entry| matches!(e.kind, Kind::Smooth | Kind::SmoothHere) && !e.is_corrected();
+        let counts = |(_, e): &(usize, &Entry)| !self.scales.is_noisy() || smooth(e);
+        let entries = self.entries.iter().enumerate().filter(counts);
+        let verified = entries.filter_map(|(i, e)| Some((i, e.verified()?)));
         verified.min_by(|a, b| self.scales.compare(a.1, b.1)).map(|(i, _)| i)
     }
 
@@ -172,7 +180,7 @@ impl History {
             let first = self.of_restart(restart).next().map(|e| e.kind);
             let leaning = matches!(first, Some(Kind::LeanHere | Kind::LeanAway));
             let agrees = if leaning { self.confirms(restart, elite) } else { self.agrees(restart, elite) };
-            let wide = matches!(first, Some(Kind::Population | Kind::LeanAway));
+            let wide = matches!(first, Some(Kind::Population | Kind::LeanAway | Kind::Smooth));
             // What a whole run has left counts as two restarts, one of them wide.
             let by_run = self.is_known_widely && first == Some(Kind::Known);
             agreement.0 += usize::from(agrees) + usize::from(agrees && by_run);

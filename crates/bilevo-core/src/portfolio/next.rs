@@ -13,11 +13,13 @@
 //!    that, a descent from near the ends of the box, a wide look at the elite's other answers, and
 //!    leaning descents. An infeasible elite needs twice the agreement. It also ends, without agreement, when
 //!    many restarts have found nothing better.
-//! 5. Otherwise it restarts: descents as long as they end at the same value, then in turn populations and
+//! 5. Where values are noisy, all of this gives way to simpler rules (`noisy`).
+//! 6. Otherwise it restarts: descents as long as they end at the same value, then in turn populations and
 //!    descents. After each restart that decided nothing a leaning descent.
 
 mod borders;
 mod ending;
+mod noisy;
 mod ties;
 
 pub(super) use ending::is_agreed;
@@ -67,6 +69,8 @@ pub(super) enum Next {
     Edge(Claim, Vec<f64>),
     /// Another look at a decision that a search came across.
     Second(Claim),
+    /// A smoothed search from a claim, or from anywhere.
+    Smooth(Option<Claim>),
     /// A verdict on the claim of an entry.
     Verify(usize, Depth),
     /// Restarts agree.
@@ -75,6 +79,9 @@ pub(super) enum Next {
 
 /// The next step of a run.
 pub(super) fn next(history: &History, config: &PortfolioConfig) -> Next {
+    if history.scales.is_noisy() {
+        return noisy::next(history, config);
+    }
     let Some(last) = history.last() else { return restart(history, config) };
     if let Some(next) = feasible(history, last).filter(|_| config.feasible.is_on()) {
         return next;
@@ -126,6 +133,8 @@ fn verdict(history: &History, last: &Entry) -> Option<Next> {
         _ if hopeless || worse => false,
         Kind::Population | Kind::Sample | Kind::LeanHere | Kind::LeanAway | Kind::LeanOn => false,
         Kind::Exact | Kind::Border | Kind::Edge | Kind::Second => promises,
+        // They come only with noise, which has rules of its own.
+        Kind::Smooth | Kind::SmoothHere => false,
         Kind::Descent | Kind::Known | Kind::NearEnds | Kind::Finish | Kind::Feasible => match last.end {
             End::Converged => true,
             End::Arrived => false,

@@ -12,6 +12,7 @@ use super::search::descent::Descent;
 use super::search::edge::Edge;
 use super::search::population::Population;
 use super::search::sample::Sample;
+use super::search::smooth::Smooth;
 use super::search::{End, Ground, Rows, Search, Shape, Wanted};
 use super::verify::{DIFFERENT, Depth, Verify};
 use crate::batch::{Answers, Batch};
@@ -47,6 +48,7 @@ enum Present {
     Population(Box<Population>),
     Sample(Box<Sample>),
     Edge(Box<Edge>),
+    Smooth(Box<Smooth>, Kind),
     /// With the rivals of its answer.
     Changed(Box<Changed>, Kind, Vec<Vec<f64>>),
     /// A decision that another search came across.
@@ -69,6 +71,7 @@ impl Present {
             Present::Population(search) => Some(&**search),
             Present::Sample(search) => Some(&**search),
             Present::Edge(search) => Some(&**search),
+            Present::Smooth(search, _) => Some(&**search),
             Present::Changed(search, ..) => Some(&**search),
             Present::Verify(search, _) => Some(&**search),
         }
@@ -82,6 +85,7 @@ impl Present {
             Present::Population(search) => Some(&mut **search),
             Present::Sample(search) => Some(&mut **search),
             Present::Edge(search) => Some(&mut **search),
+            Present::Smooth(search, _) => Some(&mut **search),
             Present::Changed(search, ..) => Some(&mut **search),
             Present::Verify(search, _) => Some(&mut **search),
         }
@@ -264,6 +268,7 @@ impl Portfolio {
             }
             Present::Sample(search) => (Kind::Sample, search.end(), search.claim()),
             Present::Edge(search) => (Kind::Edge, search.end(), search.claim()),
+            Present::Smooth(search, kind) => (kind, search.end(), search.claim()),
             Present::Second(claim) => (Kind::Second, Some(End::Converged), Some(claim)),
             Present::Recalled(claim) => (Kind::Known, Some(End::Converged), Some(claim)),
             Present::Changed(search, kind, of) => {
@@ -274,7 +279,13 @@ impl Portfolio {
         };
         let begins = matches!(
             kind,
-            Kind::Descent | Kind::Known | Kind::NearEnds | Kind::Sample | Kind::LeanHere | Kind::LeanAway
+            Kind::Descent
+                | Kind::Known
+                | Kind::NearEnds
+                | Kind::Sample
+                | Kind::LeanHere
+                | Kind::LeanAway
+                | Kind::Smooth
         ) || kind == Kind::Population && !self.population.as_ref().is_some_and(|p| p.is_resumed());
         self.history.entries.push(Entry {
             kind,
@@ -292,7 +303,7 @@ impl Portfolio {
 
     /// The best decisions of the archive from an upper point on, away from a claim and from each other.
     fn best_seen(&self, since: usize, claim: &Claim, count: usize) -> Vec<Claim> {
-        let Archive { upper, lower } = &self.archive;
+        let Archive { upper, lower, .. } = &self.archive;
         let sound = (since..upper.len()).filter_map(|i| Some((i, upper.row(i)?)));
         let violation = |row: &[f64]| self.history.scales.upper_violation(row);
         let mut all: Vec<(usize, &[f64])> = sound.filter(|(_, row)| violation(row) <= 0.0).collect();
@@ -421,6 +432,18 @@ impl Scheme for Portfolio {
         self.history.elite().filter(feasible).map(|claim| claim.as_solved(&self.spec))
     }
 
+    fn learn_noise(&mut self, sizes: [f64; 2]) {
+        self.archive.noise = sizes;
+        self.history.scales = Scales::new_like(&self.history.scales, &self.archive);
+        if let Some(search) = self.present.search() {
+            search.cut();
+        }
+        if matches!(self.present, Present::Ended) {
+            self.present = Present::Choice;
+        }
+        self.wanted.clear(Level::Lower);
+    }
+
     fn spreads(&self) -> Option<[f64; 2]> {
         Some([self.history.scales.leader(), self.history.scales.follower()])
     }
@@ -469,6 +492,7 @@ impl Scheme for Portfolio {
         let answers = self.history.answers(&self.spec.upper.space.to_unit(x));
         FollowerSeen {
             answers: answers.iter().map(|y| self.spec.lower.space.from_unit(y)).collect(),
+            noise: self.archive.noise[1],
             scale: self.history.follower_range().into_iter().chain([self.history.scales.follower()]).reduce(f64::min),
         }
     }

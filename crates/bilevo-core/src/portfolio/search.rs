@@ -10,6 +10,7 @@ mod leader;
 pub(super) mod population;
 mod response;
 pub(super) mod sample;
+pub(super) mod smooth;
 
 use super::archive::{Archive, distance};
 use super::claim::{Claim, Scales};

@@ -21,6 +21,8 @@ impl Kind {
             Kind::Exact => "exact tie",
             Kind::Border => "border between answers",
             Kind::Edge => "last decision with an answer",
+            Kind::Smooth => "smoothed search",
+            Kind::SmoothHere => "smoothed search from there",
         }
     }
 }

@@ -183,7 +183,7 @@ impl Verify {
         match (feasible(row), feasible(other)) {
             (true, false) => true,
             (false, true) => false,
-            (true, true) => row[0] < other[0] - margin * self.scale,
+            (true, true) => row[0] < other[0] - (margin * self.scale).max(scales.follower_noise()),
             (false, false) => self.merit(scales, row) < self.merit(scales, other) - margin * self.scale,
         }
     }

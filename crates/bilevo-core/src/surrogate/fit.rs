@@ -7,6 +7,8 @@ use crate::linalg::tiles::gram;
 
 /// Added to the diagonal of the kernel matrix, as a share of it.
 pub(super) const JITTER: f64 = 1e-12;
+/// Variance of the functions' values at the centre, where the sample is noisy.
+pub(super) const OFFSET: f64 = super::LINEAR;
 /// Smallest diagonal element that a kernel matrix is scaled by.
 const SMALLEST: f64 = 1e-120;
 
@@ -76,6 +78,9 @@ impl Trial {
         while ridge < 1e8 && sample.len > 0 {
             self.fill(sample, outputs, products, change);
             (0..sample.len).for_each(|i| self.rows[i * sample.len + i] = 1.0 + JITTER + ridge);
+            if sample.noise > 0.0 {
+                self.blur(sample);
+            }
             if cholesky::factor(sample.len, &mut self.rows) {
                 self.judge(sample.len);
                 return;
@@ -105,6 +110,15 @@ impl Trial {
         let whitened = rows[len * len..].chunks_exact_mut(len).zip(sample.values.chunks_exact(len));
         for (row, values) in whitened {
             row.iter_mut().zip(values.iter().zip(&*scales)).for_each(|(row, (v, scale))| *row = v * scale);
+        }
+    }
+
+    /// Adds what the functions may be at the centre, and the noise of each point.
+    fn blur(&mut self, sample: &Sample) {
+        let Trial { scales, rows, .. } = self;
+        for (i, row) in rows.chunks_exact_mut(sample.len).take(sample.len).enumerate() {
+            row.iter_mut().zip(&scales[..=i]).for_each(|(k, scale)| *k += OFFSET * scales[i] * scale);
+            row[i] += sample.noise * scales[i] * scales[i];
         }
     }
 

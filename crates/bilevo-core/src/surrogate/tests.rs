@@ -12,7 +12,7 @@ fn sample(len: usize) -> Sample {
     let points: Vec<f64> = (0..len * 3).map(|_| 0.4 * stream.normal()).collect();
     let rows: Vec<[f64; 2]> = points.chunks_exact(3).map(truth).collect();
     let values = (0..2).flat_map(|o| rows.iter().map(move |r| r[o])).collect();
-    Sample { points, values, len }
+    Sample { points, values, len, noise: 0.0 }
 }
 
 const LENGTHS: [f64; 3] = [0.3, 0.5, 0.7];
@@ -180,4 +180,25 @@ fn fits_choose_the_likelier_lengths_and_survive_nothing() {
     empty.values(&[1.0; 3], &mut values);
     assert_eq!(values, [0.0; 2]);
     assert!(empty.gradient_covariance(0).iter().all(|c| c.is_finite()));
+}
+
+#[test]
+fn noise_is_smoothed_and_the_value_at_the_centre_found() {
+    // 3 + 2 u + u² with an error of a tenth, up and down.
+    let mut sample = Sample { noise: 1e-4, ..Sample::default() };
+    for i in 0..40 {
+        let u = f64::from(i) / 20.0 - 0.975;
+        sample.points.push(u);
+        sample.values.push(3.0 + 2.0 * u + u * u + if i % 2 == 0 { 0.1 } else { -0.1 });
+        sample.len += 1;
+    }
+    let model = Surrogate::with_lengths(&sample, 1, &[1.0]);
+    assert!((model.offsets()[0] - 3.0).abs() < 0.05, "{:?}", model.offsets());
+    let mut value = [0.0];
+    for u in [-0.9, -0.3, 0.4, 0.8] {
+        model.values(&[u], &mut value);
+        assert!((value[0] - 2.0 * u - u * u).abs() < 0.08, "{u}: {value:?}");
+    }
+    sample.noise = 0.0;
+    assert!(Surrogate::with_lengths(&sample, 1, &[1.0]).offsets().is_empty());
 }

@@ -10,6 +10,7 @@ mod conformance;
 mod draws;
 mod engine;
 mod golden;
+mod noise;
 mod position;
 mod settings;
 mod training;

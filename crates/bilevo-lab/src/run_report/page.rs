@@ -152,6 +152,8 @@ fn reasons(report: &RunReport<'_>) -> Vec<String> {
     let mut reasons: Vec<String> =
         result.warnings.iter().map(|warning| warning.message.replace("\nhint: ", ". ")).collect();
     reasons.extend(result.verification.as_ref().map(|verification| format!("In the run: {verification}.")));
+    reasons.extend(result.noise.iter().map(|noise| format!("The values are noisy: {noise}.")));
+    reasons.extend(result.likeness.map(|likeness| format!("In tests: {likeness}.")));
     reasons.extend(result.audit.iter().map(|audit| format!("The audit, an independent check: {}.", audit.words)));
     let proofs = result.proof.iter().flat_map(|proof| proof.words());
     reasons.extend(proofs.map(|words| format!("By proof from the formulas: {words}.")));

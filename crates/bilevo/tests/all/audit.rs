@@ -302,3 +302,42 @@ fn the_best_of_equally_good_answers_counts_unless_a_position_says_otherwise() {
     assert!(any_value < 1e-2 && worst_value > 50.0, "{any_value} {worst_value}");
     assert!(any.audit.unwrap().words.contains("the best counts"));
 }
+
+/// The follower maximises y as far as y² <= x² allows, and F = 28 + 8 y.
+fn one_point_at_zero() -> impl BilevelProblem {
+    own(1, LevelSpec::boxed(vec![(-0.5, 0.5)]).with_inequalities(1), |level, x, y, constraints| {
+        if level == Level::Upper {
+            return Ok(28.0 + 8.0 * y[0]);
+        }
+        constraints.push(y[0] * y[0] - x[0] * x[0]);
+        Ok((y[0] - 3.0).powi(2))
+    })
+}
+
+#[test]
+fn a_single_feasible_answer_is_not_beaten_by_rounding() {
+    let problem = one_point_at_zero();
+    let audit = audited(&problem, &[0.0], &[0.0]);
+    assert_eq!(audit.verdict, Verdict::Stands, "{audit:?}");
+    assert!(audit.gap.unwrap() > audit.tolerance, "or nothing was shown: {audit:?}");
+    // What is better by itself still is.
+    assert_eq!(audited(&problem, &[0.4], &[0.3]).verdict, Verdict::BetterAnswer);
+}
+
+#[test]
+fn noise_is_no_better_answer() {
+    let seen = std::sync::atomic::AtomicU64::new(0);
+    let problem = own(1, LevelSpec::boxed(vec![(-5.0, 5.0)]), move |level, x, y, _| {
+        let turn = seen.fetch_add(1, Ordering::Relaxed);
+        let noise = 0.05 * (turn as f64 * 12.9898).sin() * 3.0_f64.sqrt();
+        Ok(if level == Level::Upper { y[0] } else { (y[0] - x[0]).powi(2) + noise })
+    });
+    let solution = Solution { lower_value: 0.0, ..Solution::at(&problem, &[1.0], &[1.0]) };
+    let audit = |noise: f64| {
+        let seen = bilevo::record::FollowerSeen { noise, ..Default::default() };
+        audit(&mut Serial::new(&problem), &solution, &AuditOptions { seen, ..AuditOptions::default() })
+    };
+    assert_eq!(audit(0.0).verdict, Verdict::BetterAnswer);
+    let told = audit(0.05);
+    assert!(told.verdict == Verdict::Stands && told.ties.is_none(), "{told:?}");
+}

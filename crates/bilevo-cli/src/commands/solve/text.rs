@@ -38,6 +38,12 @@ pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -
         Some(verification) => line(out, "answer", verification)?,
         None => {}
     }
+    if let Some(noise) = &result.noise {
+        line(out, "noise", format_args!("{WARN}{noise}{WARN:#}"))?;
+    }
+    if let Some(likeness) = &result.likeness {
+        line(out, "likely", likeness)?;
+    }
     if let Some(proof) = &result.proof {
         let style = if proof.is_refuted() { WARN } else { GOOD };
         for words in proof.words() {

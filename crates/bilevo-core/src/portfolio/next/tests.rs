@@ -10,9 +10,13 @@ use crate::portfolio::verify::Verdict;
 use crate::problem::{Level, LevelSpec, ProblemSpec};
 
 fn empty() -> History {
+    with_noise([0.0; 2])
+}
+
+fn with_noise(noise: [f64; 2]) -> History {
     let level = || LevelSpec::boxed(vec![(0.0, 1.0)]);
     let spec = ProblemSpec::new("scripted", level(), level());
-    let mut archive = Archive::new(2, 1, 1);
+    let mut archive = Archive { noise, ..Archive::new(2, 1, 1) };
     for i in 0..9 {
         let v = f64::from(i) / 8.0;
         archive.push(Level::Upper, &[v, v], &[v]);
@@ -547,4 +551,28 @@ fn parts_that_are_switched_off_are_left_out() {
     loose[2] = verified(3, Kind::Population, 0.20002);
     let [with, without] = differ(loose, PortfolioConfig { exact: off, ..on.clone() });
     assert!(matches!(with, Next::Finish(..)) && without == Next::Restart(Kind::NearEnds), "{with:?} {without:?}");
+}
+
+#[test]
+fn where_values_are_noisy_smoothed_searches_follow_until_they_agree() {
+    let after =
+        |entries: Vec<Entry>| next(&History { entries, ..with_noise([0.05, 0.05]) }, &PortfolioConfig::default());
+    let cut = ended(1, Kind::Descent, End::Spent, 0.3);
+    assert_eq!(after(vec![cut.clone()]), Next::Smooth(cut.claim.clone()), "from where the run stood");
+    assert_eq!(after(vec![Entry { claim: None, ..cut.clone() }]), Next::Smooth(None));
+    let smooth = ended(1, Kind::SmoothHere, End::Converged, 0.2);
+    assert_eq!(after(vec![cut.clone(), smooth]), Next::Verify(1, Depth::Full));
+    let wrong = corrected(1, Kind::SmoothHere, 0.2, 0.5);
+    assert_eq!(after(vec![cut.clone(), wrong.clone()]), Next::Smooth(wrong.verified().cloned()));
+    let often = vec![cut.clone(), wrong.clone(), wrong.clone(), wrong];
+    assert_eq!(after(often), Next::Smooth(None), "corrections may come from noise");
+    let agreeing = |count: u64| -> Vec<Entry> {
+        let mut entries = vec![cut.clone(), verified(1, Kind::SmoothHere, 0.2)];
+        entries.extend((2..=count).map(|restart| verified(restart, Kind::Smooth, 0.2 + 0.03 * (restart % 2) as f64)));
+        entries
+    };
+    assert_eq!(after(agreeing(2)), Next::Smooth(None));
+    assert_eq!(after(agreeing(3)), Next::End, "what differs by less than the noise agrees");
+    let apart = |count: u64| (1..=count).map(|restart| verified(restart, Kind::Smooth, 0.5 * restart as f64)).collect();
+    assert_eq!((after(apart(7)), after(apart(8))), (Next::Smooth(None), Next::End));
 }

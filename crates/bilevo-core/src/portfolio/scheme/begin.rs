@@ -12,11 +12,12 @@ use crate::portfolio::search::descent::{self, Descent};
 use crate::portfolio::search::edge::Edge;
 use crate::portfolio::search::population::{self, Population};
 use crate::portfolio::search::sample::Sample;
+use crate::portfolio::search::smooth::Smooth;
 use crate::portfolio::search::{Goal, Ground};
 use crate::portfolio::verify::{Depth, Look, Verify};
 use crate::position::PositionKind;
 use crate::problem::{Level, ProblemSpec};
-use crate::rng::Purpose;
+use crate::rng::{Purpose, Streams};
 
 /// Variables of both levels up to which a descent has as many evaluations for each, and up to which there
 /// are descents. Their models cost the cube of the variables.
@@ -35,6 +36,8 @@ const HOPES: usize = 8;
 /// Size of the first steps of an exact end, and along a border.
 const EXACT: f64 = 0.5;
 const BORDER: f64 = 0.25;
+/// Size of the first region of a smoothed search that begins at a claim.
+const SMOOTH: f64 = 0.5;
 
 impl Portfolio {
     /// Begins what comes next.
@@ -112,8 +115,18 @@ impl Portfolio {
             Next::Feasible(claim) => self.changed(Change::Feasible, Kind::Feasible, claim.point(), (BORDER, SHARP)),
             Next::Edge(claim, without) => Present::Edge(Box::new(Edge::new(self.shape, &self.archive, claim, without))),
             Next::Second(claim) => Present::Second(claim),
+            Next::Smooth(from) => self.smooth(from, number, &streams),
             Next::Restart(_) | Next::End => Present::Ended,
         };
+    }
+
+    /// A smoothed search from a claim or from anywhere.
+    fn smooth(&self, from: Option<Claim>, number: u64, streams: &Streams) -> Present {
+        let mut stream = streams.open(Purpose::Start, 0, 1 + number);
+        let (kind, size) = if from.is_some() { (Kind::SmoothHere, SMOOTH) } else { (Kind::Smooth, 1.0) };
+        let anywhere = || (0..self.shape.dim()).map(|_| stream.uniform()).collect();
+        let point = from.as_ref().map_or_else(anywhere, Claim::point);
+        Present::Smooth(Box::new(Smooth::new(self.shape, point, size, number, streams)), kind)
     }
 
     /// A verdict on the claim of an entry, with so many evaluations left.
