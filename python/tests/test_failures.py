@@ -179,7 +179,8 @@ def test_noise_is_noticed_and_lived_with() -> None:
 
     noisy = solve(0.05, audit=True)
     assert noisy.success and noisy.nfev < 20_000
-    assert abs(noisy.x[0] - 0.8) < 0.1 and abs(noisy.y[0] - 0.4) < 0.1
+    # What single values cannot tell apart: F and f within two standard deviations of the best.
+    assert 1.25 * (noisy.x[0] - 0.8) ** 2 < 0.1 and (noisy.y[0] - noisy.x[0] / 2) ** 2 < 0.1
     assert noisy.fun_std is not None and noisy.lower_fun_std is not None and 0.005 < noisy.fun_std < 0.03
     assert abs(noisy.fun - ((noisy.x[0] - 1) ** 2 + noisy.y[0] ** 2)) < 4 * noisy.fun_std
     assert "means of 16" in repr(noisy)

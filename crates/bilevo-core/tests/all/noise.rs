@@ -47,9 +47,9 @@ fn noise_at_both_levels_is_noticed_measured_and_lived_with() {
         for (size, error) in [(noise.upper, noise.upper_error), (noise.lower, noise.lower_error)] {
             assert!((0.025..0.1).contains(&size) && error < 0.5 * size, "{seed}: {noise:?}");
         }
-        // Single values of F cannot tell decisions apart that are closer than 0.4 to each other.
-        assert!((solution.x[0] - 0.8).abs() < 0.1, "{seed}: {solution:?}");
-        assert!((solution.y[0] - 0.5 * solution.x[0]).abs() < 0.1, "{seed}: {solution:?}");
+        // What single values cannot tell apart: F and f within two standard deviations of the best.
+        assert!(1.25 * (solution.x[0] - 0.8).powi(2) < 0.1, "{seed}: {solution:?}");
+        assert!((solution.y[0] - 0.5 * solution.x[0]).powi(2) < 0.1, "{seed}: {solution:?}");
         let off = |level: Level, value: f64| (value - exact(level, &solution.x, &solution.y)).abs();
         assert!(off(Level::Upper, solution.upper_value) < 4.0 * noise.upper_error, "{seed}: {solution:?}");
         assert!(off(Level::Lower, solution.lower_value) < 4.0 * noise.lower_error, "{seed}: {solution:?}");
@@ -62,7 +62,7 @@ fn one_level_may_be_noisy_alone() {
         let summary = run(sizes, 1);
         let (solution, noise) = (summary.solution.unwrap(), summary.noise.unwrap());
         assert_eq!([noise.upper > 0.0, noise.lower > 0.0], sizes.map(|size| size > 0.0));
-        assert!((solution.x[0] - 0.8).abs() < 0.1 && summary.evaluations.total() < 20_000, "{solution:?}");
+        assert!(1.25 * (solution.x[0] - 0.8).powi(2) < 0.1 && summary.evaluations.total() < 20_000, "{solution:?}");
     }
 }
 

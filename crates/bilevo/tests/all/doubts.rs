@@ -210,3 +210,27 @@ fn a_result_says_how_often_answers_like_it_were_right() {
     // Nothing was measured for other settings.
     assert_eq!(solver().set("portfolio.effort", "quick").run().unwrap().likeness, None);
 }
+
+/// The result of a run on formulas: the leader wants x = 3 and y = 2.
+fn solved(lower: &str) -> RunResult {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("own.toml");
+    let text = format!(
+        "[upper]\nminimize = \"(x - 3)^2 + (y - 2)^2\"\nvariables = {{ x = [0, 10] }}\n\
+         [lower]\nminimize = \"{lower}\"\nvariables = {{ y = [0, 10] }}\n"
+    );
+    std::fs::write(&path, text).unwrap();
+    let source = bilevo::source::open(path.to_str().unwrap(), None).unwrap();
+    Solver::new(&*source).seed(5).run().unwrap()
+}
+
+#[test]
+fn what_a_run_proves_is_measured_by_what_f_changes_by() {
+    // All of f is less than 1e-8.
+    let tiny = solved("1e-10 * (y - x)^2");
+    let gap = tiny.proof.and_then(|proof| proof.follower?.gap);
+    assert!(tiny.success && gap.is_none_or(|gap| gap < 1e-11), "{gap:?}");
+    // An answer that is off by a hundred-millionth of its box costs the follower 0.04 of a million.
+    let steep = solved("1e6 * abs(y - x) + (y - 2)^2");
+    assert!(steep.success, "{:?}", steep.warnings);
+}
