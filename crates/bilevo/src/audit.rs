@@ -107,7 +107,7 @@ impl Default for AuditOptions {
 
 /// The gap that counts as zero, as a share of the usual variation of f, unless options or problem say otherwise: that of
 /// the default method's own verdicts.
-pub(crate) const TOLERANCE: f64 = 1e-5;
+pub(crate) const TOLERANCE: f64 = 1e-4;
 /// Standard deviations of noise by which the best of many single values may be too low.
 const NOISE: f64 = 6.0;
 /// The difference of F that counts as zero, as a share of the usual variation of F.

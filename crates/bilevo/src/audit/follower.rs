@@ -26,8 +26,8 @@ const ROUNDING: f64 = 1e-9;
 const FEW: usize = 8;
 /// The least share of what f changes by over the box that f changes by in a thin feasible set.
 const THIN: f64 = 1e-4;
-/// Less than this share of what f usually changes by is nothing.
-const FLAT: f64 = 1e-6;
+/// The least share of what f changes by in the run that counts where it hardly changes at this x.
+const FLAT: f64 = 0.1;
 
 /// The leader's view of an answer; objective minimised.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,7 +77,8 @@ impl<'a> Follower<'a> {
     }
 
     /// Learns from a sample of answers what f usually changes by. What the run saw counts if that is less, as where
-    /// the box is far too wide, or if f hardly changes at this x.
+    /// the box is far too wide, and a share of it where f hardly changes at this x, as where the follower is
+    /// indifferent.
     pub(super) fn measure(&mut self, sample: &[Point]) {
         let feasible: Vec<f64> = sample.iter().filter(|p| self.is_feasible(p)).map(|p| p.row.value).collect();
         let thin = feasible.len() < FEW;
@@ -87,8 +88,8 @@ impl<'a> Follower<'a> {
         self.scale = match (here, seen) {
             // Answers of a thin feasible set may differ by rounding alone.
             (Some(here), Some(seen)) if thin => here.min(seen).max(THIN * here),
-            (Some(here), Some(seen)) if here > FLAT * seen => here.min(seen),
-            (_, Some(seen)) => seen,
+            (Some(here), Some(seen)) => here.min(seen).max(FLAT * seen),
+            (None, Some(seen)) => seen,
             (Some(here), None) => here,
             (None, None) => self.scale,
         };
