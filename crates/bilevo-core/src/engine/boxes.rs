@@ -168,7 +168,7 @@ impl Boxes {
 
     /// The box that is searched, with the variables that the scheme does not see; none if it is the problem's own.
     pub(super) fn searched(&self, spec: &ProblemSpec, outer: &ProblemSpec) -> Option<ProblemSpec> {
-        self.given.as_ref()?;
+        self.given.as_ref().filter(|[upper, lower]| *upper != spec.upper.space || *lower != spec.lower.space)?;
         let fill = |outer: &Space, space: &Space| {
             let mut free = space.iter();
             outer.reboxed(|_, v| if v.is_fixed() { v } else { free.next().unwrap_or(v) })
@@ -347,6 +347,7 @@ mod tests {
         assert_eq!(bounds(&boxes.own(&found)), bounds(&wide));
         assert!(boxes.smaller(&found, &best(2.0, 5.0, (1.0, 1.0)), &[0.1, 1.0]).is_none());
         assert_eq!(bounds(&boxes.searched(&found, &wide).unwrap())[0], (0.0, 12.0));
+        assert!(boxes.searched(&boxes.own(&found), &wide).is_none(), "it is the problem's own again");
         assert!(
             Boxes::default().smaller(&wide, &best(2.0, 5.0, (1.0, 1.0)), &[0.1, 1e-4]).is_none(),
             "of the follower"
