@@ -60,8 +60,6 @@ const SAME: (f64, f64) = (1e-6, 1e-4);
 const FRUITLESS: usize = 8;
 /// More variables than this want one population more.
 const MANY: usize = 3;
-/// What may be promised elsewhere when two searches agree, relative to what may while none do.
-const AGREEING: f64 = 100.0;
 /// A function jumps if values this close (in units of the box) differ by more than this many times their
 /// distance, and by this much, in units of their spread.
 const JUMP: (f64, f64, f64) = (0.01, 20.0, 2e-3);
@@ -215,7 +213,7 @@ impl Leader {
         let point = |at: &[f64], row: &[f64]| judged(run, at, row);
         let spread = self.spread(0, usize::MAX);
         let same = (SAME.0 * spread, SAME.1 * spread);
-        let sure = self.patience.map_or(f64::NEG_INFINITY, |patience| patience.sure * self.trust());
+        let sure = self.patience.map_or(f64::NEG_INFINITY, |patience| patience.sure);
         let Leader { points, knowledge, overview, failed, ends, space, .. } = self;
         let with = Surroundings { points, knowledge, overview, failed, sure, ends, space, same, point: &point };
         let mut wanted = search.next(with, &mut run.stream(Purpose::Sample, 1));
@@ -243,12 +241,6 @@ impl Leader {
         } else {
             self.search = Some(Search::elsewhere());
         }
-    }
-
-    /// How much more may be promised elsewhere when searches agree already.
-    fn trust(&self) -> f64 {
-        let best = self.ends.iter().min_by(|a, b| order::compare(&a.point.outcome, &b.point.outcome));
-        if best.is_some_and(|end| end.count > 1) { AGREEING } else { 1.0 }
     }
 
     fn is_known(&self, point: &[f64]) -> bool {

@@ -20,7 +20,7 @@ const EDGE: (f64, f64) = (0.05, 1e-6);
 /// Looks around an end that find something better, at most.
 const EXCHANGES: usize = 8;
 /// Points before a descent, for each variable and in addition.
-const PROBES: (usize, usize) = (1, 3);
+const PROBES: (usize, usize) = (2, 4);
 
 /// The search under way.
 #[derive(Clone, Debug, Serialize, Deserialize)]
