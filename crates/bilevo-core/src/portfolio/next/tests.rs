@@ -175,49 +175,43 @@ fn after_a_correction_the_next_best_decisions_are_looked_at() {
     assert!(matches!(after(entries[..1].to_vec()), Next::Restart(_)));
 }
 
-#[test]
-fn a_descent_without_a_feasible_answer_goes_on_with_the_followers_constraints() {
+/// What comes next where the follower has a constraint.
+fn constrained(entries: Vec<Entry>) -> Next {
     let level = |count| LevelSpec { inequalities: count, ..LevelSpec::boxed(vec![(0.0, 1.0)]) };
     let spec = ProblemSpec::new("scripted", level(0), level(1));
     let scales = Scales::new(&spec, &Archive::new(2, 1, 2));
-    let then = |entries: Vec<Entry>| {
-        next(&History { entries, scales: scales.clone(), ..empty() }, &PortfolioConfig::default())
-    };
-    let breaks = |mut entry: Entry, by: f64| {
-        entry.claim.as_mut().unwrap().lower = vec![0.0, by];
-        entry
-    };
+    next(&History { entries, scales, ..empty() }, &PortfolioConfig::default())
+}
+
+/// The same entry with this value of the follower's constraint.
+fn breaks(mut entry: Entry, by: f64) -> Entry {
+    let verdict = entry.verdict.as_mut().map(|v| &mut v.claim);
+    entry.claim.iter_mut().chain(verdict).for_each(|claim| claim.lower = vec![0.0, by]);
+    entry
+}
+
+#[test]
+fn a_descent_without_a_feasible_answer_goes_on_with_the_followers_constraints() {
     let mut entries = vec![breaks(ended(1, Kind::Population, End::Converged, 0.5), -0.1)];
     entries.push(breaks(ended(1, Kind::Finish, End::Converged, 0.2), 0.1));
     // From the latest claim of the restart with a feasible answer, once.
-    assert_eq!(then(entries.clone()), Next::Feasible(entries[0].claim.clone().unwrap()));
-    assert_eq!(then(entries[1..].to_vec()), Next::Feasible(entries[1].claim.clone().unwrap()));
+    assert_eq!(constrained(entries.clone()), Next::Feasible(entries[0].claim.clone().unwrap()));
+    assert_eq!(constrained(entries[1..].to_vec()), Next::Feasible(entries[1].claim.clone().unwrap()));
     entries.push(breaks(ended(1, Kind::Feasible, End::Converged, 0.4), 0.0));
-    assert_eq!(then(entries), Next::Verify(2, Depth::Full));
+    assert_eq!(constrained(entries), Next::Verify(2, Depth::Full));
 }
 
 #[test]
 fn where_there_is_no_answer_the_last_decision_that_has_one_is_looked_for() {
-    let level = |count| LevelSpec { inequalities: count, ..LevelSpec::boxed(vec![(0.0, 1.0)]) };
-    let spec = ProblemSpec::new("scripted", level(0), level(1));
-    let scales = Scales::new(&spec, &Archive::new(2, 1, 2));
-    let then = |entries: Vec<Entry>| {
-        next(&History { entries, scales: scales.clone(), ..empty() }, &PortfolioConfig::default())
-    };
-    let breaks = |mut entry: Entry, by: f64| {
-        let verdict = entry.verdict.as_mut().map(|v| &mut v.claim);
-        entry.claim.iter_mut().chain(verdict).for_each(|claim| claim.lower = vec![0.0, by]);
-        entry
-    };
     let better = breaks(ended(1, Kind::Descent, End::Converged, 0.2), 0.1);
     let inside = breaks(verified(1, Kind::Feasible, 0.4), -0.1);
     let mut entries = vec![better.clone(), inside.clone()];
-    assert_eq!(then(entries.clone()), Next::Edge(inside.claim.clone().unwrap(), vec![0.2]));
+    assert_eq!(constrained(entries.clone()), Next::Edge(inside.claim.clone().unwrap(), vec![0.2]));
     // Once in a restart, and not where nothing is to be gained.
     entries.push(breaks(ended(1, Kind::Edge, End::Converged, 0.45), 0.0));
-    assert!(matches!(then(entries), Next::Restart(_)));
+    assert!(matches!(constrained(entries), Next::Restart(_)));
     let worse = breaks(ended(1, Kind::Descent, End::Converged, 0.6), 0.1);
-    assert!(matches!(then(vec![worse, inside]), Next::Restart(_)));
+    assert!(matches!(constrained(vec![worse, inside]), Next::Restart(_)));
 }
 
 #[test]
