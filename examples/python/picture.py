@@ -56,7 +56,7 @@ def draw(path: str, method: str = "auto") -> None:
 
     tolls = np.linspace(0, 10, 101)
     lines = plane.contour(tolls, tolls, np.outer(tolls, tolls), levels=[4, 8, 16, 32, 64], colors="0.75", linewidths=0.8)
-    plane.clabel(lines, levels=[8, 32, 64], fmt="income %d", fontsize=7, colors="0.5")
+    plane.clabel(lines, levels=[8, 32], fmt="income %d", fontsize=7, colors="0.5")
     plane.plot(tolls, response(tolls), color="tab:orange", linewidth=2)
     plane.text(1.1, 7.45, "what the drivers do", color="tab:orange", rotation=-33, rotation_mode="anchor")
     plane.plot(*points["lower"][:, :2].T, ".", markersize=3.5, color="tab:blue", label="drivers' objective evaluated")
@@ -67,7 +67,7 @@ def draw(path: str, method: str = "auto") -> None:
                    bbox={"boxstyle": "round", "facecolor": "white", "edgecolor": "0.7"})
     plane.set(xlabel="toll (the operator decides)", ylabel="trips (the drivers respond)", xlim=(0, 10), ylim=(0, 10))
     plane.set_title("Every point that one run evaluated", fontsize=11)
-    plane.legend(loc="upper right", fontsize=8)
+    plane.legend(loc="upper right", fontsize=8, framealpha=1)
 
     # Where the drivers' response is known, an evaluation of the income is worth something.
     toll, trips, order = points["upper"].T

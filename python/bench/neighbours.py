@@ -409,28 +409,28 @@ def table(problems: Iterable[str], solvers: list[str], arguments: argparse.Names
 def page(arguments: argparse.Namespace, versions: dict[str, str]) -> str:
     environment = ", ".join(f"{PACKAGES[package]} {number}" for package, number in versions.items())
     lines = [
-        "# Beside other libraries",
+        "# Compared with other libraries",
         "",
-        "Without a bilevel solver, you would nest two ordinary ones: each decision of the leader is judged by a complete "
-        "run of a solver for the follower. On smooth followers that is a strong competitor. This page measures how many "
-        "evaluations it takes to reach a known optimum. It is written by "
-        f"`python python/bench/neighbours.py`, in an environment with {environment}.",
+        "Without a bilevel solver, you would nest two ordinary ones: to judge a decision of the leader, you run a complete "
+        "solver for the follower. On smooth followers that is a strong competitor. This page measures how many evaluations "
+        "each solver needs to reach a known optimum. It is written by "
+        f"`python python/bench/neighbours.py`, with {environment}.",
         "",
         "All solvers call the same Python functions, and every call counts, including those for finite differences. A solver "
-        "that stops short of the optimum starts again elsewhere, bilevo with another seed. A run ends when F is within 1e-6 and f within 1e-4 of "
-        "the known optimum (BASBLib: 1e-4 of each, relative above 1) and no constraint is violated by more than F may "
-        f"differ, or after {arguments.budget:,} evaluations ({arguments.small_budget:,} on BASBLib, and for nested population methods). Each cell shows the median evaluations and processor "
-        "seconds of the solved runs, and how many were solved if not all."
+        "that stops short of the optimum starts again elsewhere (`bilevo` with another seed). A run ends when F is within 1e-6 and f within 1e-4 of "
+        "the known optimum (BASBLib: 1e-4 of each, relative above 1) and no constraint is violated by more than the tolerance "
+        f"of F, or after {arguments.budget:,} evaluations ({arguments.small_budget:,} on BASBLib, and for nested population methods). Each cell shows the median evaluations and processor "
+        "seconds of the solved runs, and the number of solved runs if some were not."
         + (EARLIER if arguments.only == OURS else ""),
         "",
         "## Smooth followers",
         "",
-        f"COBYQA for the leader, L-BFGS-B for the follower, started from its last answer; {arguments.runs} runs each, "
-        "2+3 variables:",
+        "COBYQA solves the leader's problem, and L-BFGS-B the follower's, started from its last answer; "
+        f"{arguments.runs} runs each, 2+3 variables:",
         "",
         *table(SMOOTH, [OURS, WARM], arguments),
         "",
-        "## All",
+        "## Other followers and solvers",
         "",
         "SLSQP replaces L-BFGS-B if the follower has constraints; SciPy's differential evolution and pycma pay a penalty of "
         f"{PENALTY:,.0f} per unit of violation. `bilevo` and COBYQA have {arguments.runs} runs each; the others, which take "

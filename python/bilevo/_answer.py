@@ -22,10 +22,10 @@ Packed: TypeAlias = tuple[Floats, "float | None", "bytes | None"]
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a follower that has its own solver.
+    """What your own solver for the follower returns.
 
-    ``y`` is its response, of any length; ``f`` is its objective there, if known; ``info`` is whatever else the
-    leader's function needs (prices, a fitted model), as long as it can be pickled.
+    ``y`` is the follower's response, of any length; ``f`` is its objective there, if known; ``info`` is anything
+    else that the leader's function needs (prices, a fitted model). It must be picklable.
 
     >>> Answer([1, 2], info={"price": 3.5}).info["price"]
     3.5

@@ -87,7 +87,7 @@ def _add_scipy(
     low, high = (np.atleast_1d(_values.plain(bound)) for bound in (one.lb, one.ub))
     low, high = np.broadcast_arrays(low, high)
     if np.isnan(low).any() or np.isnan(high).any() or (low > high).any():
-        raise ProblemError(f"a constraint of the {level} level has the bounds {one.lb!r} and {one.ub!r}, which nothing meets")
+        raise ProblemError(f"a constraint of the {level} level has the bounds {one.lb!r} and {one.ub!r}, which no value can meet")
     for kind, into in (("less", less), ("equal", equal)):
         side = _Between(function, low, high, kind, vectorized)  # type: ignore[arg-type]
         if side.wanted():

@@ -40,7 +40,7 @@ class OutOfTime(Exception):
 class BilevoWarning(UserWarning):
     """Something you should know about a run, which nevertheless continued.
 
-    ``str(warning)`` is its words, ``code`` its stable code such as ``"W609"``; the guide lists them.
+    ``str(warning)`` is its message, ``code`` its stable code such as ``"W609"``; the guide lists them.
     """
 
     def __init__(self, message: str = "", code: str | None = None) -> None:

@@ -31,8 +31,9 @@ class Evaluations:
     """Evaluations of both levels: one row for each point, NaN where a level was not evaluated.
 
     ``x`` and ``y`` are the points, ``F`` and ``f`` the objectives, ``G`` and ``g`` the constraint values with
-    one column for each constraint, inequalities (<= 0) first. All are in the problem's own directions. ``answer``
-    marks what the run returned. Give them to another run as ``known=``, or save them with :meth:`to_csv`.
+    one column for each constraint, inequalities (<= 0) first. All values are as your functions return them.
+    ``answer`` marks the point that the run returned. Pass them to another run as ``known=``, or save them with
+    :meth:`to_csv`.
     """
 
     x: Floats

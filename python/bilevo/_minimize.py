@@ -19,7 +19,7 @@ from ._known import Evaluations, Known, Layout, read_known
 from ._problem import BestKnown, BilevelProblem, FollowerSolver, FunctionProblem, Maximize, Names
 from ._progress import progress as make_progress
 from ._result import Failure, Generation, Result
-from ._settings import Budget, Seed, known_method, read_count, read_seconds, read_seed, read_settings
+from ._settings import Budget, Seed, known_method, read_count, read_number, read_seconds, read_seed, read_settings
 from ._starts import Start, Starts, read_start, read_starts
 from ._workers import Pool, Workers, counter, is_number, processes
 from .problems import AnyProblem, NamedProblem, find
@@ -81,8 +81,8 @@ def minimize(
     integer_upper, integer_lower:
         Which variables of x and of y are whole numbers: indices, a mask, or True for all of them.
     follower:
-        The follower's own solver: ``follower(x)`` returns y, of any length, or a :class:`bilevo.Answer`
-        with f and whatever else F needs; F then receives that answer in place of y. Neither ``f`` nor
+        Your own solver for the follower: ``follower(x)`` returns y, of any length, or a :class:`bilevo.Answer`
+        with f and anything else that F needs; F then receives that answer in place of y. Neither ``f`` nor
         ``bounds_lower`` is needed. If you give both, the solver's answer is a starting point that a search may
         improve and an audit checks. Each call counts as one lower evaluation.
     upper_constraints, lower_constraints:
@@ -97,11 +97,11 @@ def minimize(
         100 variables it switches to another method, and the result's ``notice`` says so.
     budget:
         Limit on the upper evaluations, or ``{"upper": ..., "lower": ...}``, or ``{"total": ...}`` for both
-        levels together, kept to within one batch.
+        levels together, exact to within one batch.
     seed:
-        A whole number or a numpy Generator. By default it is drawn; the result keeps it.
+        A whole number or a NumPy ``Generator``. By default, a random one, which the result records.
     x0, y0:
-        Where to begin: a decision of the leader, and the follower's answer to it if one is known. With
+        Where to start: a decision of the leader, and the follower's answer to it if you know it. With
         ``follower=`` you may give several decisions as rows; all of them are tried first. They have no effect on
         a run that continues from a checkpoint.
     start:
@@ -110,17 +110,17 @@ def minimize(
     known:
         Evaluations that you already have: another run's ``result.evaluations``, a CSV file, a pandas frame, a
         mapping or an array with columns x, y, F, G, f, g, or a list of these. They are not repeated and do not
-        count. ``auto`` learns from all of them; other methods begin at the best. ``result.notice`` says what was
-        left out.
+        count. ``auto`` learns from all of them; other methods start at the best. ``result.notice`` says which rows
+        were ignored.
     workers:
         A number of processes (-1: one per processor), any ``concurrent.futures`` executor, a
         Dask client, or a map-like callable. The result does not depend on it. Your functions then
         never run in this process: if a point crashes its worker, only that evaluation fails.
     vectorized:
-        The functions take whole batches: x and y with one row per point.
+        Whether the functions take whole batches: x and y with one row per point.
     callback:
         Called with the result so far after every generation, and at least every 50 evaluations or
-        every second (the current batch is finished first). If it returns something true or raises
+        every second (the current batch is finished first). If it returns a true value or raises
         ``StopIteration``, the run ends; any other exception ends the run and propagates.
     progress:
         Show a progress bar or line.
@@ -135,24 +135,24 @@ def minimize(
         Seconds that one evaluation may take; one that takes longer fails, and its process is
         stopped. Works with a number of ``workers``, and for problem files that name a program.
     effort:
-        How sure to be before stopping: ``"quick"`` restarts less often than ``"normal"``, the default, and
-        ``"thorough"`` more often; ``"budget"`` spends the whole budget. ``"local"`` stops at the first verified
+        When the run has searched enough: ``"quick"`` stops earlier than ``"normal"``, the default, and
+        ``"thorough"`` later; ``"budget"`` spends the whole budget. ``"local"`` stops at the first verified
         answer, which is enough if ``x0`` or ``start`` is close to the optimum. For ``auto`` only.
     audit:
-        Solve the follower's problem once more at the end, by other means and from many starts;
+        Solve the follower's problem again at the end, with different methods and from many starts;
         ``result.audit`` says whether the answer stands. Its evaluations are counted separately.
     audit_evals, audit_tolerance:
-        Limit on the lower evaluations of the audit, and the gap that still counts as none, relative to
+        Limit on the lower evaluations of the audit, and the largest gap that counts as none, relative to
         max(1, \\|f\\|). Each implies ``audit``.
     position:
         Which answer counts if several are equally good for the follower, in the search and in the
         audit: the best (``"optimistic"``) or the worst (``"pessimistic"``) for the leader. The search
         then also evaluates F at the points of the follower's searches. Implies ``audit``.
     on_failure:
-        What happens if an evaluation raises or returns no finite number: ``"worst"`` (it counts as
-        the worst of all) or ``"stop"`` (the run ends with a :class:`bilevo.EvaluationError`).
+        What to do if an evaluation raises an exception or returns no finite number: ``"worst"`` (it ranks behind
+        all others) or ``"stop"`` (the run ends with a :class:`bilevo.EvaluationError`).
     retries:
-        How many times to retry a failed evaluation first.
+        How often to retry a failed evaluation first.
     settings:
         Settings of the method by path, as in ``{"upper.population": 20}``.
     best_known:
@@ -214,7 +214,7 @@ def minimize(
             retries=read_count("retries", retries, most=1000),
             audit=bool(audit) or any(given is not None for given in (audit_evals, audit_tolerance, position)),
             audit_evals=None if audit_evals is None else read_count("audit_evals", audit_evals),
-            audit_tolerance=None if audit_tolerance is None else float(audit_tolerance),
+            audit_tolerance=read_number("audit_tolerance", audit_tolerance, "a number from 0 on"),
             position=position,
         )
     failed = [_failure(*failure) for failure in failures]

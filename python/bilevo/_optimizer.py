@@ -33,7 +33,7 @@ class Batch:
 
     A batch can be sliced like a list; tell the pieces in any order. You can loop over its points, each
     with ``id``, ``level``, ``x`` and ``y``. At the level ``"follower"``, each decision x needs the answer of
-    the follower's own solver; at the upper level ``y`` then holds those answers.
+    your solver; at the upper level ``y`` then holds those answers.
     """
 
     level: Level
@@ -63,8 +63,8 @@ class Optimizer:
     """A run whose points you evaluate yourself.
 
     :meth:`ask` returns the points to evaluate; :meth:`tell` takes the answers, in any order and in
-    parts. Between any two answers an optimizer can be pickled or turned into bytes, and continues as
-    if nothing had happened. With the same problem, method and seed it does the same as
+    parts. Between any two answers you can pickle an optimizer or turn it into bytes; it then continues
+    exactly where it was. With the same problem, method and seed it does the same as
     :func:`bilevo.minimize`, bit for bit.
 
     Parameters
@@ -172,7 +172,7 @@ class Optimizer:
         return tuple(Generation._read(record, seconds) for record, seconds in json.loads(self._run.history()))
 
     def to_bytes(self) -> bytes:
-        """Everything the run needs to go on."""
+        """The state of the run as bytes, from which :meth:`from_bytes` continues it."""
         return self._run.to_bytes()
 
     @classmethod

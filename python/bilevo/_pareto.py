@@ -35,10 +35,10 @@ _END = 3
 
 @dataclass(frozen=True)
 class Front:
-    """Decisions none of which is better than another in both goals, the best for the first goal first.
+    """A Pareto front: decisions that can improve in one goal only at the expense of the other, sorted by the first.
 
     ``F`` has a row (F1, F2) for each point, ``x`` and ``y`` the decisions and the follower's answers, ``results``
-    the runs they come from. ``verified`` says of each point whether the follower's answer was checked and all
+    the runs they come from. ``verified`` says for each point whether the follower's answer was checked and all
     constraints hold. ``nfev`` counts the evaluations of all runs; both goals at one point count as one.
     """
 
@@ -276,22 +276,22 @@ def pareto(
     budget: Mapping[str, int] | None = None,
     **options: Any,
 ) -> Front:
-    """Find the front of a leader with two goals: what one goal costs in terms of the other.
+    """Find the Pareto front of a leader with two goals: what one goal costs in terms of the other.
 
-    Each goal is minimised alone, which gives the ends of the front. Between them the first goal is minimised with
-    limits on the second, spread evenly over its range. Each of these runs begins at its neighbour's answer, and all
-    share what was evaluated (``known`` of :func:`bilevo.minimize`). Every point is verified like any other answer.
+    Each goal is minimised alone, which gives the ends of the front. Between them, the first goal is minimised with
+    limits on the second, spread evenly over its range. Each of these runs starts from its neighbours' answers, and
+    all share their evaluations (``known`` of :func:`bilevo.minimize`). Every point is verified like any other answer.
 
     Parameters
     ----------
     goals:
         Two functions of (x, y), both minimised, or both maximised with ``maximize="upper"`` or ``"both"``.
     f, bounds_upper, bounds_lower, upper_constraints, and all other options:
-        As for :func:`bilevo.minimize`, but for ``workers``, ``vectorized``, ``known`` and ``checkpoint``.
+        As for :func:`bilevo.minimize`, except ``workers``, ``vectorized``, ``known`` and ``checkpoint``.
     points:
-        Points of the front, at least two. Fewer are returned where the goals do not conflict.
+        Number of points, at least two. If the goals do not conflict, the front has fewer.
     budget:
-        ``{"total": ...}`` limits the evaluations of all runs together, each run kept to within one batch.
+        ``{"total": ...}`` limits the evaluations of all runs together, exact to within one batch per run.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class BilevelProblem:
     maximize:
         ``"upper"``, ``"lower"`` or ``"both"``; the rest is minimised.
     vectorized:
-        The methods receive whole batches: x and y with one row per point.
+        Whether the methods receive whole batches: x and y with one row per point.
     best_known:
         F at the optimum, or (F, f), or a list of such; a run stops when it is reached.
     names_upper, names_lower:
@@ -66,9 +66,9 @@ class BilevelProblem:
     >>> Toll()
     <Toll: 1+1 variables, maximises the upper level>
 
-    A follower that has its own solver is a method ``follower(self, x)``, which returns y (of any length)
-    or a :class:`bilevo.Answer`; then neither ``evaluate_lower`` nor the follower's bounds are needed, and
-    ``evaluate_upper`` gets what it returned in place of y.
+    If you have your own solver for the follower, write a method ``follower(self, x)`` that returns y (of any
+    length) or a :class:`bilevo.Answer`. Then neither ``evaluate_lower`` nor the follower's bounds are needed, and
+    ``evaluate_upper`` receives what it returned in place of y.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class BilevelProblem:
         raise NotImplementedError(f"{type(self).__name__} has no method evaluate_lower(self, x, y, out)")
 
     def follower(self, x: Floats) -> Any:
-        """The follower's answer to x, where it has its own solver: y, or a :class:`bilevo.Answer`."""
+        """Your own solver for the follower, if you have one: its answer to x, as y or a :class:`bilevo.Answer`."""
         raise NotImplementedError(f"{type(self).__name__} has no method follower(self, x)")
 
     def _solver(self) -> FollowerSolver | None:

@@ -19,13 +19,13 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Proof:
-    """What was proven about a claim. Objective values are in the problem's own direction.
+    """What was proven about a claim. Objective values are as your functions return them.
 
     ``follower`` has ``verdict`` (``"proven"``, ``"refuted"`` or ``"open"``), ``gap``, ``violation``,
     ``better``, ``boxes`` and ``seconds``; ``leader`` has ``verdict`` (``"proven"``, ``"better"`` or ``"open"``),
     ``lower_bound``, ``better``, ``boxes`` and ``seconds``. Each is None if that question
     was not asked.
-    ``words`` says it in sentences.
+    ``words`` explains it in sentences.
     """
 
     x: Floats | None
@@ -59,10 +59,10 @@ def prove(
 ) -> Proof:
     """Prove an answer of a problem that is given by formulas, or find a better one.
 
-    ``problem`` is a problem file or the name of a built-in problem that is one. With ``x`` and ``y``
-    both questions are answered: does the follower have a better answer at x, and is there any better
-    decision? With ``claim``, only the second, for that value of F. With neither, the problem is solved
-    first, with ``seed``. Differences of F up to ``eps`` times max(1, \\|F\\|) count as none.
+    ``problem`` is a problem file or the name of a built-in one. With ``x`` and ``y``, the proof answers two
+    questions: does the follower have a better answer at x, and is there any better decision? With ``claim``, it
+    answers only the second, for that value of F. With neither, it solves the problem first, with ``seed``.
+    Differences of F up to ``eps`` times max(1, \\|F\\|) count as none.
 
     >>> import bilevo
     >>> bilevo.prove("basblib/mb_2007_19", claim=-0.2).leader["verdict"]

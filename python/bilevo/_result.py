@@ -46,7 +46,7 @@ _MESSAGES = {
 def _message(status: str, verification: Mapping[str, Any] | None) -> str:
     # A quick run with the follower's own solver has one search.
     if status == "agreed" and verification and verification["restarts"] == 1:
-        return "the search came to its end; there was no restart to confirm it"
+        return "the search finished; there was no restart to confirm it"
     return _MESSAGES.get(status, status)
 
 
@@ -107,7 +107,7 @@ class Audit:
     """What an independent check of the follower's problem found.
 
     ``verdict`` is ``"stands"``, ``"proven"``, ``"better_answer"``, ``"infeasible"``, ``"no_feasible_answer"`` or
-    ``"incomplete"``; ``words`` says it in a sentence. ``gap`` is how much better the best answer found
+    ``"incomplete"``; ``words`` explains it in a sentence. ``gap`` is how much better the best answer found
     is for the follower than the reported one. ``best`` and ``ties`` (answers that are equally good for
     the follower but not for the leader) are answers with ``y``, ``F``, ``f`` and violations.
     """
@@ -135,7 +135,7 @@ class Audit:
 
 @dataclass(frozen=True)
 class Verification:
-    """How the follower's answer was verified; ``words`` says it in a sentence.
+    """How the follower's answer was verified; ``words`` explains it in a sentence.
 
     ``settled``: the search for it converged. ``rechecked``: the follower was searched again at this decision,
     independently. ``agreed``: enough restarts ended at this value (``agreeing`` out of ``restarts``). Out of
@@ -158,13 +158,13 @@ class Verification:
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a run. Objective values are in the problem's own direction.
+    """The result of a run. Objective values are as your functions return them.
 
     ``success`` is true if the answer is good: it is feasible at both levels, the follower was rechecked, the
-    search came to its end (restarts agree, nothing improves any more, or the target is met), and the audit, if
-    there was one, found nothing against it. Otherwise ``warnings`` says what is wrong, each with a stable
-    ``code``. The exit code of the command line follows the same rule. ``verification`` says how the follower's
-    answer was verified, ``likeness`` how often answers that look like it were right in test runs.
+    search finished (restarts agree, nothing improves any more, or the target is met), and the audit, if you asked
+    for one, confirmed it. Otherwise ``warnings`` says what is wrong, each with a stable ``code``. The exit code of
+    the command line follows the same rule. ``verification`` says how the follower's answer was verified,
+    ``likeness`` how often similar answers were right in test runs.
     ``solved`` says whether the best known optimum was reached; it is None if none is known. ``notice`` says
     why ``auto`` switched to another method, if it did. ``evaluations`` has every evaluation of the run (of the
     first 200,000 points), for ``known=`` of another one. :meth:`to_dict` returns the object that the command
@@ -295,12 +295,12 @@ class Result:
         evaluations: int | None = None,
         units: Mapping[str, str] | None = None,
     ) -> None:
-        """Write a page about the run: the answer, how sure it is and why, what lies around it, what to try next.
+        """Write a report on the run: the answer, how certain it is and why, what lies around it, what to try next.
 
-        The page is a single HTML file. To explore the neighbourhood of the answer, your functions are evaluated
-        a little more: about ``evaluations`` times at most, by default a tenth of the run's evaluations or two
+        The report is a single HTML file. To explore the neighbourhood of the answer, it evaluates your functions
+        a few more times: at most about ``evaluations`` times, by default a tenth of the run's evaluations or two
         seconds' worth. ``units`` gives the units of variables and objectives, as in
-        ``{"toll": "EUR", "F": "EUR/day"}``. Only the result that :func:`minimize` returned can write a page; a
+        ``{"toll": "EUR", "F": "EUR/day"}``. Only the result that :func:`minimize` returned can write a report; a
         copied or loaded one cannot.
         """
         names = [*_named("x", self.x, self.names_upper), *_named("y", self.y, self.names_lower), "F", "f"]

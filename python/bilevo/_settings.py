@@ -18,7 +18,7 @@ Budget: TypeAlias = Union[int, Mapping[str, int], None]
 
 
 def method_name(method: str) -> str:
-    """The method's own name; ``auto`` is the one we advise."""
+    """The method's own name; ``auto`` is the recommended one."""
     if not isinstance(method, str):
         raise ProblemError(f"method is {method!r}\nhint: give a name, as in method='auto'; bilevo.methods() has all")
     return _native.method_name(method)
@@ -73,12 +73,17 @@ def read_settings(
 
 def read_seconds(name: str, seconds: float | None) -> float | None:
     """A number of seconds, if one is given."""
+    return read_number(name, seconds, "a number of seconds")
+
+
+def read_number(name: str, value: float | None, what: str) -> float | None:
+    """A number that is not negative, if one is given."""
     try:
-        number = None if seconds is None else float(seconds)
+        number = None if value is None else float(value)
     except (TypeError, ValueError):
         number = -1.0
     if number is not None and not number >= 0:
-        raise ProblemError(f"{name} is {seconds!r}\nhint: give a number of seconds")
+        raise ProblemError(f"{name} is {value!r}\nhint: give {what}")
     return number
 
 

@@ -32,7 +32,7 @@ def read_starts(x0: Starts | None, y0: Starts | None, n_upper: int, n_lower: int
     if y0 is None:
         return [(x, None) for x in decisions]
     if n_lower == 0:
-        raise ProblemError("only the follower's own solver knows its answers\nhint: leave out y0")
+        raise ProblemError("the follower has its own solver, which computes the answer\nhint: leave out y0")
     answers = _rows("y0", y0, n_lower)
     if len(answers) != len(decisions):
         raise ProblemError(f"x0 has {len(decisions)} rows, y0 has {len(answers)}\nhint: one answer for each decision")

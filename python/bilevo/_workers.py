@@ -256,9 +256,7 @@ def _crew(problem: BilevelProblem, workers: Workers) -> Crew:
         return Processes(problem, processes(workers, "processes"))
     key = uuid.uuid4().hex
     task = Task(problem, key)
-    executor = None if _is_closed(workers) else _executor(workers)
-    if _is_closed(workers) or _is_closed(getattr(executor, "_client", None)):
-        raise ProblemError("workers is a Dask client that is closed\nhint: keep it open until the run has ended")
+    executor = open_executor(workers)
     if executor is not None:
         if not isinstance(executor, ThreadPoolExecutor):
             # Better to learn now than in the middle of a batch that it cannot be sent.
@@ -269,6 +267,14 @@ def _crew(problem: BilevelProblem, workers: Workers) -> Crew:
     if callable(workers):
         return _MapCrew(task, workers)
     raise _no_workers(workers)
+
+
+def open_executor(workers: Any) -> Any:
+    """The executor of these workers, if they have one."""
+    executor = None if _is_closed(workers) else _executor(workers)
+    if _is_closed(workers) or _is_closed(getattr(executor, "_client", None)):
+        raise ProblemError("workers is a Dask client that is closed\nhint: keep it open until the run has ended")
+    return executor
 
 
 def _is_closed(client: Any) -> bool:

@@ -6,8 +6,8 @@
 >>> experiment
 <Experiment small.db: 8 runs of 2 methods on 2 problems>
 
-Every finished run is a row of the store, written when it ends; called again, :func:`run` does what
-is missing. The store is the one that ``bilevo experiment`` reads and writes.
+Every finished run is a row of the store, written when it ends. Call :func:`run` again, and it does only the
+missing runs. The store has the format that ``bilevo experiment`` reads and writes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import json
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import CancelledError, Executor
+from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,7 +49,7 @@ def run(
     workers: Any = 1,
     progress: bool = False,
 ) -> Experiment:
-    """Does the runs of a grid that a store lacks, and returns what the store holds.
+    """Do the runs of a grid that are missing in a store, and return the store's contents.
 
     Parameters
     ----------
@@ -62,10 +62,10 @@ def run(
     dims:
         Sizes (upper, lower) for the problems that come in several.
     settings:
-        Changes to the methods' own settings; several of them are run one beside the other.
+        Changes to the methods' settings; with a list, every combination is run with each of them.
     workers:
-        A number of threads (-1: one on each processor), an executor, or a Dask client, which gets
-        one run at a time. The rows do not depend on it.
+        A number of threads (-1: one per processor), an executor, or a Dask client; each worker gets
+        one run at a time. The results do not depend on it.
     progress:
         Prints a line for every run.
     """
@@ -94,7 +94,7 @@ def run(
 
 
 def read(store: str | os.PathLike[str]) -> Experiment:
-    """What a store holds."""
+    """Read the runs of a store."""
     experiment = Experiment(Path(store))
     _warn_of(experiment._missing)
     return experiment
@@ -317,15 +317,12 @@ class _Sender:
 
 def _sender(workers: Any) -> tuple[int, _Sender | None]:
     """The number of runs at a time, and who does them if not threads of this process."""
-    from ._workers import _width
+    from ._workers import _width, is_number, open_executor, processes
 
-    if isinstance(workers, (int, np.integer)) and not isinstance(workers, bool):
-        if workers == 0 or workers < -1:
-            raise ProblemError(f"workers is {workers}\nhint: a number of threads, or -1 for one per processor")
-        return max(int(workers), 0), None
-    get_executor = None if isinstance(workers, Executor) else getattr(workers, "get_executor", None)
-    executor = workers if get_executor is None else get_executor()
-    if not hasattr(executor, "submit"):
+    if is_number(workers):
+        return processes(workers, "threads"), None
+    executor = open_executor(workers)
+    if executor is None:
         raise ProblemError(f"workers is {workers!r}\nhint: give a number of threads, an executor, or a Dask client")
     # a second run for each worker waits while the first is done
     return 2 * _width(executor), _Sender(executor)

@@ -42,7 +42,7 @@ class NamedProblem(BilevelProblem):
     name:
         A built-in name as in :func:`names`, or the path of a problem file.
     dims:
-        Variables of the leader and of the follower, where the problem has no size of its own.
+        Numbers of variables of the leader and of the follower, for problems that come in several sizes.
     """
 
     def __init__(self, name: str | os.PathLike[str], dims: tuple[int, int] | None = None) -> None:

@@ -81,6 +81,8 @@ def test_a_closed_client_is_named(cluster: Cluster) -> None:
         solve_toll(workers=client)
     with pytest.raises(bilevo.ProblemError, match="a Dask client that is closed"):
         solve_toll(workers=executor)
+    with pytest.raises(bilevo.ProblemError, match="a Dask client that is closed"):
+        bilevo.lab.run("bl-cma-es", "tp1", runs=1, store=cluster.file.with_name("runs.db"), workers=client)
 
 
 class Killer:

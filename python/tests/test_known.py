@@ -38,7 +38,7 @@ def test_a_stranger_with_a_log_of_the_plant(tmp_path: Path) -> None:
     names = {"names_upper": ["toll"], "names_lower": ["trips"]}
     result = solve(known=log, **names)
     assert result.fun == pytest.approx(16, abs=1e-5)
-    assert result.notice == "[W201] 2 of 23 known evaluations lie outside of the box and are left out"
+    assert result.notice == "[W201] 2 of 23 known evaluations lie outside the box and are ignored"
     # A sparse log helps little; it must not cost much either.
     assert result.nfev <= 1.5 * solve(**names).nfev
 

@@ -97,7 +97,7 @@ def test_mistakes(tmp_path: Path) -> None:
     store = tmp_path / "runs.db"
     names: list[dict[str, Any]] = [{"methods": "bl-cma"}, {"problems": "smd13"}, {"methods": 5}, {"problems": None}]
     sizes: list[dict[str, Any]] = [{"runs": 0}, {"runs": float("nan")}, {"dims": [(0, 0)]}, {"dims": [(1,)]}, {"dims": 5}]
-    for wrong in [*names, *sizes, {"workers": 0}, {"settings": 5}, {"settings": "stop"}]:
+    for wrong in [*names, *sizes, {"workers": 0}, {"workers": 100_000}, {"settings": 5}, {"settings": "stop"}]:
         with pytest.raises(bilevo.ProblemError):
             bilevo.lab.run(**{**GRID, **wrong}, store=store)
     assert not store.exists()

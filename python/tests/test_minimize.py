@@ -151,6 +151,21 @@ def test_a_callback_is_called_every_fifty_evaluations() -> None:
     assert result.nfev / result.nit > 100 and max(gaps) < 100
 
 
+def test_a_callback_is_called_within_slow_batches() -> None:
+    def slow(x: Any, y: Any) -> float:
+        time.sleep(0.02)
+        return float(toll_trips(x, y))
+
+    seen: list[int] = [0]
+    settings = {"lower.population": 130}
+    budget = {"total": 140}
+    result = solve_toll(
+        f=slow, method="bl-cma-es", settings=settings, budget=budget, callback=lambda result: seen.append(result.nfev)
+    )
+    # half a second has room for 25 of them, and a whole batch has 130
+    assert result.nfev >= 130 and max(np.diff([*seen, result.nfev])) < 80, seen
+
+
 def test_time_is_limited() -> None:
     def slow(x: Any, y: Any) -> float:
         time.sleep(0.002)

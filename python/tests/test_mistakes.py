@@ -60,6 +60,7 @@ def refused(words: str, error: Any = bilevo.ProblemError, **options: Any) -> Bas
         ({"retries": 1.5}, "retries is 1.5"),
         ({"settings": [("upper.population", 3)]}, "give a mapping"),
         ({"audit_evals": -1}, "audit_evals is -1"),
+        ({"audit_tolerance": -1}, "audit_tolerance is -1"),
         ({"effort": "little"}, "portfolio.effort"),
         ({"names_upper": ["toll", "rate"]}, "give 1 different names"),
         ({"names_lower": [3]}, "give 1 different names"),

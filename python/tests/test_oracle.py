@@ -49,6 +49,12 @@ def test_the_leader_gets_the_whole_answer(method: str) -> None:
     assert result.nfev_lower == result.nfev_upper + 1
 
 
+def test_how_often_such_answers_were_right_is_not_said_of_an_own_solver() -> None:
+    # the test runs behind that sentence searched for the follower's answers
+    result = solve()
+    assert result.success and result.likeness is None and "likely" not in repr(result)
+
+
 def test_a_solver_that_returns_y_alone() -> None:
     def plain(x: Any, y: Any) -> float:
         assert isinstance(y, np.ndarray)
@@ -200,7 +206,7 @@ def test_decisions_to_begin_with_are_asked_about_first() -> None:
     assert result.fun == 31.5 and result.x.tolist() == [4.0, 6.0]
     # other methods begin at one of them, and say so
     result = solve(method="bl-cma-es", x0=[[4, 6], [1, 1]], budget=20)
-    assert "begins at one place" in (result.notice or "")
+    assert "starts at one point only" in (result.notice or "")
 
 
 def test_where_to_begin_must_make_sense() -> None:

@@ -162,7 +162,7 @@ def test_a_follower_with_its_own_solver_has_a_front_too() -> None:
 def test_a_quick_run_of_one_search_does_not_speak_of_restarts() -> None:
     toll = {"follower": lambda x: [8 - x[0]], "bounds_upper": [(0, 10)], "maximize": "upper", "seed": 1}
     quick = bilevo.minimize(lambda x, y: x[0] * y[0], effort="quick", **toll)
-    assert quick.message == "the search came to its end; there was no restart to confirm it"
+    assert quick.message == "the search finished; there was no restart to confirm it"
     normal = bilevo.minimize(lambda x, y: x[0] * y[0], **toll)
     assert "agree" in normal.message and "searches agree" in str(normal)
 

@@ -22,6 +22,7 @@ mod python;
 mod shell;
 mod stages;
 mod steps;
+mod study;
 mod table;
 mod tables;
 
@@ -40,6 +41,7 @@ cargo xtask generate [--check]        what is made from other sources: the page 
 cargo xtask guide                     the whole guide as one Markdown file, dist/guide.md
 cargo xtask tables [WORD]...          the tables of the guide's page on the default method, measured again
                                       (minutes), or only those whose command has such a word
+cargo xtask study                     the published study and what goes beyond it, measured again (minutes)
 cargo xtask calibrate [--resume] [ARGUMENT]...
                                       what the words of a result are worth, on planted problems (minutes);
                                       --resume goes on with one that was broken off
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
         ["guide"] => guide::write(),
         ["calibrate", rest @ ..] => calibrate::run(rest),
         ["tables", rest @ ..] => tables::run(rest),
+        ["study"] => study::run(),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["faults", rest @ ..] => faults::run(rest),
         ["mutants", rest @ ..] => mutants::run(rest),

@@ -2,13 +2,16 @@
 //! `bilevo-core` find?
 //!
 //! A whole run takes hours, so it is no part of `cargo xtask test`; `--shard 0/12` looks at every
-//! twelfth fault, and anything else that cargo-mutants takes is handed on.
+//! twelfth fault, and anything else that cargo-mutants takes is handed on. `default` as the first argument looks at
+//! the default method instead of the published ones.
 
 use crate::shell::{cargo, exists_as_cargo_subcommand};
 use std::process::Command;
 
-/// What is examined: the parts that decide what a run does.
+/// What is examined: the parts that decide what a run of a published method does, ...
 const PARTS: [&str; 7] = ["engine", "nested", "allocate", "lower", "upper", "stop", "order"];
+/// ... and a run of the default method.
+const DEFAULT: [&str; 3] = ["portfolio", "surrogate", "minimise"];
 
 /// Runs cargo-mutants; false if a fault was missed.
 pub(crate) fn run(args: &[&str]) -> Result<bool, String> {
@@ -25,9 +28,13 @@ pub(crate) fn run(args: &[&str]) -> Result<bool, String> {
 }
 
 fn command(args: &[&str]) -> Command {
+    let (parts, args) = match args {
+        ["default", args @ ..] => (&DEFAULT[..], args),
+        _ => (&PARTS[..], args),
+    };
     let mut command = cargo(&["mutants", "--package", "bilevo-core", "--jobs", "1", "--timeout", "120"]);
-    command.args(["--cap-lints", "true", "--output", "target/mutants"]);
-    for part in PARTS {
+    command.args(["--cap-lints", "true", "--output", "target/mutants", "--sharding", "round-robin"]);
+    for part in parts {
         let path = format!("crates/bilevo-core/src/{part}");
         command.args(["--file", &format!("{path}.rs"), "--file", &format!("{path}/**")]);
     }
@@ -46,10 +53,15 @@ mod tests {
 
     #[test]
     fn every_part_is_there_and_further_arguments_are_handed_on() {
-        for part in PARTS {
+        for part in PARTS.iter().chain(&DEFAULT) {
             assert!(crate::root().join(format!("crates/bilevo-core/src/{part}.rs")).is_file(), "{part}");
         }
-        let args: Vec<String> = command(&["--list"]).get_args().map(|a| a.to_string_lossy().into_owned()).collect();
-        assert_eq!(args.last().map(String::as_str), Some("--list"));
+        let args = |given: &[&str]| -> Vec<String> {
+            command(given).get_args().map(|a| a.to_string_lossy().into_owned()).collect()
+        };
+        assert_eq!(args(&["--list"]).last().map(String::as_str), Some("--list"));
+        let default = args(&["default", "--list"]).join(" ");
+        assert!(default.contains("src/portfolio/**") && !default.contains("engine"), "{default}");
+        assert!(default.ends_with(" --list") && !default.contains(" default"), "{default}");
     }
 }

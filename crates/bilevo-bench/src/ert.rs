@@ -26,6 +26,7 @@ mod table;
 
 pub use options::Options;
 
+use crate::parts;
 use anyhow::Result;
 use std::io::Write;
 
@@ -41,36 +42,19 @@ pub fn print(options: &Options, out: &mut impl Write) -> Result<()> {
     }
 }
 
-/// Parts of the default method, and the setting that takes each away.
-const PARTS: [(&str, &str, &str); 12] = [
-    ("descents", "portfolio.descent", "0"),
-    ("borders", "portfolio.borders", "off"),
-    ("tie searches", "portfolio.ties", "0"),
-    ("contrastive allocator", "allocator.kind", "all"),
-    ("next-best decisions", "portfolio.seconds", "off"),
-    ("lower corner", "portfolio.corner", "off"),
-    ("arrival", "portfolio.arrival", "off"),
-    ("other answers", "portfolio.others", "off"),
-    ("scan of verdicts", "portfolio.scan", "off"),
-    ("descents into feasibility", "portfolio.feasible", "off"),
-    ("doubt of the elite", "portfolio.doubt", "off"),
-    ("exact end", "portfolio.exact", "off"),
-];
-
 /// All problems without each part in turn, one line a part.
 fn ablation(options: &Options, out: &mut impl Write) -> Result<()> {
     writeln!(out, "{:24} {:>6} {:>6}  solved of {} runs, where not all", "without", "ratio", "mean", options.runs)?;
-    let nothing = ("nothing", "portfolio.borders", "on");
-    for (part, path, value) in std::iter::once(nothing).chain(PARTS) {
+    for part in parts::each() {
         let mut options = options.clone();
-        options.settings.push((path.into(), value.into()));
+        options.settings.push(part.setting());
         let Some(set) = options.sets().next() else { continue };
         let rows = measure::problems(&options, set, &mut std::io::sink())?;
         let lost = rows.iter().filter(|row| row.solved < row.runs);
         let lost: Vec<String> = lost.map(|row| format!("{} {}", row.problem, row.solved)).collect();
         let mean = rows.iter().map(measure::Row::ert).sum::<f64>() / rows.len() as f64;
         let ratio = table::shown(table::ratio(&rows));
-        writeln!(out, "{part:24} {ratio:>6} {mean:6.0}  {}", lost.join(", "))?;
+        writeln!(out, "{:24} {ratio:>6} {mean:6.0}  {}", part.name, lost.join(", "))?;
     }
     Ok(())
 }

@@ -1,19 +1,19 @@
 //! Finished runs: how often is a run right that has to notice by itself that it is done, and does it
 //! say so when it is wrong?
 //!
-//! `finished [--seeds 1-9] [--method M] [--set PATH=VALUE]... [--units] [--wider W] [--prove SECONDS] [--markdown] [--csv FILE]
-//! SUITE...`
+//! `finished [--seeds 1-9] [--method M] [--set PATH=VALUE]... [--units] [--wider W] [--ablation]
+//! [--prove SECONDS] [--markdown] [--csv FILE] SUITE...`
 //!
 //! A suite is `smd`, `tp`, `rotated`, `basblib`, `bolib`, `integer`, `own` (`examples/problems`), `nc` (ten
-//! random indefinite followers each at 2+2 and 3+3; `nc:101` takes the ten from number 101 on), a problem's name
-//! (with a size, `smd1@5+5`) or the path of a problem file. The known optimum ends no run. Rotated
+//! random indefinite followers each at 2+2 and 3+3; `nc:101` takes the ten from number 101 on),
+//! `planted:1-100` (the planted problems of these numbers), a problem's name (with a size, `smd1@5+5`) or the path of a problem file. The known optimum ends no run. Rotated
 //! problems are another instance for every seed.
 //!
 //! A run is *right* if F is within 1 % or 0.01 of the best known, both violations are at most 1e-4, and
 //! an audit finds no follower's answer better by more than 1e-2. A problem without a feasible decision
-//! wants a result that is infeasible. A wrong run is *told* if the result itself gives a reason to doubt
-//! it ([`judge`]). Evaluations are those of both levels, without the audit. The first hit is the earliest
-//! generation whose incumbent was right; the ratio says what noticing cost.
+//! wants a result that is infeasible. A wrong run is *flagged* if the result itself gives a reason to doubt
+//! it ([`judge`]), and *silent* otherwise. Evaluations are those of both levels, without the audit. The
+//! first hit is the earliest generation whose incumbent was right; the ratio says what noticing cost.
 //!
 //! With `--units` every suite is run once more for each of several changes of units: x times 1e6, y times
 //! 1e-3, f times 1e-9 or 1e6, F times 1e-6 or 1e6, constraints times 1e4, and all together. Answers are
@@ -22,9 +22,13 @@
 //! With `--wider 100` every suite is run once more with boxes that reach to ±100 at least, with `--wider inf` with
 //! open ones. Where the box itself holds the optimum, that changes it: such problems count as wrong.
 //!
+//! With `--ablation` every suite is run once more without each part of the default method. A row says, for each
+//! suite, how many runs are right / flagged / silent, and the mean evaluations.
+//!
 //! With `--prove` every answer is proven for so many seconds, as `solve --prove` does, and better decisions are
 //! taken. A proven value is right whatever was known before; the time does not include the proof's.
 
+mod ablation;
 pub mod judge;
 mod options;
 mod stored;
@@ -36,7 +40,7 @@ pub use options::Options;
 pub(crate) use options::{dims, seeds};
 
 use anyhow::Result;
-use judge::{Finding, Told};
+use judge::Finding;
 use rayon::prelude::*;
 use std::io::Write;
 use suites::Case;
@@ -54,7 +58,10 @@ pub(crate) struct Run {
 /// # Errors
 /// A problem or setting that does not exist, or nowhere to write to.
 pub fn print(options: &Options, out: &mut impl Write) -> Result<()> {
-    let mut kept = options.csv.as_deref().map(stored::Writer::new).transpose()?;
+    if options.ablation {
+        return ablation::print(options, out);
+    }
+    let mut kept = stored::Writer::of(options)?;
     let mut rows = Vec::new();
     table::head(out)?;
     for suite in &options.suites {
@@ -83,12 +90,12 @@ fn once(options: &Options, Case { problem, seed }: Case, scales: &Scales) -> Res
     Ok(Run { problem, seed, finding })
 }
 
-/// How many runs are right, wrong and told, wrong and untold.
+/// How many runs are right, wrong and flagged, wrong and silent.
 pub(crate) fn counts(runs: &[Run]) -> [usize; 3] {
     let count = |wanted: fn(&Finding) -> bool| runs.iter().filter(|run| wanted(&run.finding)).count();
     [
         count(|finding| finding.right),
-        count(|finding| !finding.right && finding.told == Told::Doubt),
-        count(|finding| !finding.right && finding.told == Told::Good),
+        count(|finding| !finding.right && finding.flagged),
+        count(|finding| !finding.right && !finding.flagged),
     ]
 }

@@ -7,6 +7,7 @@ pub mod calibrate;
 mod clock;
 pub mod ert;
 pub mod finished;
+mod parts;
 pub mod reference;
 
 #[cfg(doctest)]

@@ -11,8 +11,8 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done, and the answer is good; 1 there is no answer, or a warning says what is wrong \
-with it, or runs of an experiment failed; 2 error, also if a file could not be written; 130 interrupted (the run was saved).";
+const EXIT_CODES: &str = "Exit codes: 0 success; 1 there is no answer, a warning says why it is doubtful, or runs of an \
+experiment failed; 2 error, also if a file could not be written; 130 interrupted (the run was saved).";
 
 /// Text for people or JSON for programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -59,7 +59,7 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
         .ok_or("expected a number above 0".into())
 }
 
-/// A number that is one.
+/// A number that is not NaN or an infinity.
 pub(crate) fn finite(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or("expected a finite number".into())
 }

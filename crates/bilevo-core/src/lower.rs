@@ -45,8 +45,8 @@ settings! {
     pub struct LowerConfig in lower as "lower", if "scheme.kind = nested" |c| c.scheme.kind == SchemeKind::Nested;
 
     /// Which search: `independent` (BL-CMA-ES), `transfer_cma` and `transfer_de` (TLEA),
-    /// `multiobjective` (MOTEA), `collaborative` (BOC), `exchange` (whole numbers); `oracle` where the follower
-    /// has its own solver.
+    /// `multiobjective` (MOTEA), `collaborative` (BOC), `exchange` (whole numbers), or `oracle` (your own solver
+    /// for the follower).
     kind: LowerKind = LowerKind::Independent, |_| words(LowerKind::ALL);
     /// Points per task and generation; if null, the published size of the search.
     population: Option<usize> = None, |c| {
@@ -72,7 +72,7 @@ settings! {
     /// A task has converged when its best value changes by less than this (relative) or by less than
     /// `lower.absolute_tolerance`.
     relative_tolerance: f64 = 1e-4, |_| number(0.0, 1.0);
-    /// The same as an absolute tolerance.
+    /// Absolute tolerance for the same test.
     absolute_tolerance: f64 = 1e-5, |_| number(0.0, 1e300);
 }
 

@@ -7,6 +7,8 @@
 
 mod ball;
 mod doubt;
+#[cfg(test)]
+pub(crate) mod formula;
 mod landscape;
 mod quadratic;
 mod sequential;

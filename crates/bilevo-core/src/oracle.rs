@@ -1,19 +1,18 @@
-//! A follower that answers by itself: the user's own solver, the *oracle*.
+//! The user's own solver for the follower, the *oracle*.
 //!
-//! Given a decision x it returns an answer y of any length, with f if it knows it and anything else that
-//! the leader's function wants. The engine asks for it in batches of their own
-//! ([`Batch::asks_follower`]), one lower evaluation for each decision, and hands the whole answer on to
-//! the leader's function. Where the problem has a lower level of its own too, the oracle's answer is a
-//! start that a search may improve.
+//! Given a decision x, it returns an answer y of any length, with f if it knows it and anything else that the
+//! leader's function needs. The engine asks for it in separate batches ([`Batch::asks_follower`]), one lower
+//! evaluation for each decision, and passes the whole answer on to the leader's function. If the problem has a
+//! lower level too, the oracle's answer is a starting point that a search may improve.
 //!
-//! An oracle that answers the same decision differently would mislead every search, so one decision is
-//! asked about twice in a run (`Memory::repeat`).
+//! An oracle that contradicts itself would mislead every search, so it is called twice at one decision in a run
+//! (`Memory::repeat`).
 
 use crate::batch::{Answers, Batch};
 use crate::problem::{Failure, FailureKind, ProblemSpec};
 use serde::{Deserialize, Serialize};
 
-/// Who answers for the follower.
+/// How the follower's answers are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Follower {
@@ -24,30 +23,30 @@ pub enum Follower {
     Oracle,
 }
 
-/// What an oracle says to a decision.
+/// The answer of an oracle to a decision.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OracleAnswer {
     /// The follower's answer.
     pub y: Vec<f64>,
-    /// f at that answer, in the problem's own direction, if it is known.
+    /// f at that answer, as the problem defines it, if known.
     pub value: Option<f64>,
-    /// What else the leader's function wants (prices, say), in a form of the user's own.
+    /// Anything else that the leader's function needs (prices, say), in a format chosen by the user.
     pub info: Option<Vec<u8>>,
 }
 
 impl OracleAnswer {
-    /// An answer without anything else.
+    /// An answer with nothing but y.
     pub fn new(y: impl Into<Vec<f64>>) -> Self {
         OracleAnswer { y: y.into(), ..OracleAnswer::default() }
     }
 
-    /// With the follower's objective.
+    /// Adds the follower's objective.
     pub fn with_value(mut self, value: f64) -> Self {
         self.value = Some(value);
         self
     }
 
-    /// With something for the leader's function.
+    /// Adds information for the leader's function.
     pub fn with_info(mut self, info: impl Into<Vec<u8>>) -> Self {
         self.info = Some(info.into());
         self
@@ -55,8 +54,8 @@ impl OracleAnswer {
 
     /// The answer, if it can be used.
     ///
-    /// # Errors
-    /// No y, numbers that are none, and, where the problem has a lower level, a y outside of it.
+    /// # Errors There is no y, a number is not finite, or y lies outside the problem's lower level, if it has
+    /// one.
     pub fn check(&self, spec: &ProblemSpec) -> Result<(), Failure> {
         let refuse = |kind, message: String| Err(Failure::new(kind, message));
         let dim = spec.lower.dim();

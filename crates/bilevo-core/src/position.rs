@@ -1,17 +1,16 @@
 //! Which answer counts if several are equally good for the follower.
 //!
-//! A follower that is indifferent between answers leaves the leader's objective open. Under a
-//! position, and whenever a scheme wants it (`RunView::lean`), the engine asks for F at
-//! every point of a lower batch too and tells the search f + w F (optimistic) or f - w F (pessimistic)
-//! instead of f. Where the follower has a will of its
-//! own, that moves its answer by O(w) and f by O(w^2) only; where it has none, the leader's objective
-//! decides. It is a matter of evaluations alone, so it works with every scheme and search.
+//! A follower that is indifferent between answers leaves the leader's objective open. Under a position, and
+//! whenever a scheme wants it (`RunView::lean`), the engine asks for F at every point of a lower batch too and
+//! tells the search f + w F (optimistic) or f - w F (pessimistic) instead of f. If the follower has a clear
+//! preference, that moves its answer by O(w) and f by O(w^2) only; if it is indifferent, the leader's objective
+//! decides. Only evaluations change, so this works with every scheme and search.
 //!
-//! w is a weight times the ratio of the spreads of f and F over a sample of both boxes, taken once. Violations of upper constraints count as part of F: an answer that the leader
-//! may not accept is none it would choose. What a run reports as f is the follower's own objective.
-//! Where in the loop: between the answers to a lower batch and the scheme. Randomness:
-//! `Purpose::Position` for the sample.
-//! Source: the classical perturbation of the follower's objective (Molodtsov, 1976).
+//! w is a weight times the ratio of the spreads of f and F over a sample of both boxes, taken once. Violations of
+//! upper constraints count as part of F, since the leader would not choose an answer that it may not accept. What
+//! a run reports as f is the follower's own objective. Where in the loop: between the answers to a lower batch
+//! and the scheme. Randomness: `Purpose::Position` for the sample. Source: the classical perturbation of the
+//! follower's objective (Molodtsov, 1976).
 
 use crate::batch::{Answers, Batch};
 use crate::candidate::Solved;
@@ -24,9 +23,9 @@ use crate::settings::{choice, number, settings, words};
 use serde::{Deserialize, Serialize};
 
 choice! {
-    /// Which of several equally good answers of the follower counts.
+    /// Which answer counts if several are equally good for the follower.
     pub enum PositionKind {
-        /// The one that the problem's file says; if it says nothing, whichever the search finds.
+        /// The one that the problem file names; if it names none, whichever the search finds.
         Any,
         /// The one that is best for the leader (optimistic).
         Optimistic,
@@ -43,7 +42,7 @@ settings! {
     /// evaluation costs an upper one too.
     kind: PositionKind = PositionKind::Any, |_| words(PositionKind::ALL);
     /// Weight of the leader's objective in the follower's, relative to the spread of both; if null,
-    /// 1e-5 where a model solves the followers, 1e-6 where they are searched by exchanges, and 1e-2 elsewhere.
+    /// 1e-5 if a model solves the followers, 1e-6 if exchanges do, and 1e-2 otherwise.
     weight: Option<f64> = None, |_| number(1e-9, 1.0), if "position.kind = optimistic or pessimistic" |c| {
         c.position.kind != PositionKind::Any
     };

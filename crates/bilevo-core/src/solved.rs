@@ -1,16 +1,15 @@
 //! The one meaning of "solved", used by the stop rule, results, exit codes, rows and tables.
 //!
-//! A run is solved if its solution matches *some* known optimum: F and, where it is known, f within
-//! their tolerances of that optimum, and both levels feasible within a tolerance. A leader may be
-//! indifferent between optima with different f, so the two values must belong to the same one. Where only
-//! F of an optimum is known, the follower must have been rechecked: with an unsolved follower, any F is
-//! possible.
+//! A run is solved if its solution matches *some* known optimum: F and, if known, f are within their tolerances
+//! of that optimum, and both levels are feasible within a tolerance. A leader may be indifferent between optima
+//! with different f, so the two values must belong to the same optimum. If only the F of an optimum is known, the
+//! follower must have been rechecked: with an unsolved follower, any F is possible.
 
 use crate::problem::{BestKnown, ProblemSpec};
 use crate::record::{Accuracy, Solution};
 use serde::{Deserialize, Serialize};
 
-/// Distances that still count as none; each bound itself included.
+/// Largest distances that count as none.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tolerances {
     /// Of F.
@@ -64,7 +63,7 @@ impl ProblemSpec {
 }
 
 /// Whether a solution is one of the known optima; `None` if none is known. `rechecked` says whether the
-/// follower's answer was looked at again.
+/// follower's answer was rechecked.
 pub fn solved(spec: &ProblemSpec, solution: &Solution, rechecked: bool, tolerances: &Tolerances) -> Option<bool> {
     let Solution { upper_value, lower_value, upper_violation, lower_violation, .. } = *solution;
     let matches = |known: &BestKnown| {

@@ -45,7 +45,7 @@ pub struct Space {
     names: Vec<String>,
 }
 
-/// Largest whole number up to which f64 tells neighbours apart.
+/// Largest whole number up to which f64 can represent every whole number.
 pub const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// Smallest width of a real variable relative to its larger bound: about a thousand numbers lie within;
@@ -80,7 +80,7 @@ impl Variable {
         self.round(if self.is_open() { self.inside() } else { self.low + (self.high - self.low) / 2.0 })
     }
 
-    /// Whether it can take one value only.
+    /// Whether it can take only one value.
     pub fn is_fixed(&self) -> bool {
         self.low == self.high
     }
@@ -91,7 +91,8 @@ impl Variable {
         self.low.is_infinite() || self.high.is_infinite()
     }
 
-    /// The box in which a run begins to search it, around a place, zero or its one bound where a side is open.
+    /// The box in which a run starts to search it: if a side is open, around a given value, around zero, or at
+    /// its one bound.
     pub fn closed(&self, at: Option<f64>) -> Variable {
         if !self.is_open() {
             return *self;
@@ -513,7 +514,7 @@ impl Space {
         self.iter().map(|v| v.middle()).collect()
     }
 
-    /// Refuses bounds that no run can start from.
+    /// Refuses bounds with which no run can start.
     ///
     /// # Errors
     /// The first variable that cannot be searched, by name.

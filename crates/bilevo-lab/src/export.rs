@@ -1,10 +1,9 @@
 //! Rows and traces for other programs: CSV and JSON lines (pandas), IOHprofiler folders
 //! (IOHanalyzer).
 //!
-//! Both forms hold the fields of [`bilevo::RunResult`] under their own names. In CSV, a field within
-//! a field is a column named after both (`evaluations_upper`), and text that a spreadsheet would take
-//! for a formula gets an apostrophe in front; numbers are written in full precision, missing ones as
-//! empty cells.
+//! Both formats hold the fields of [`bilevo::RunResult`] under their own names. In CSV, a nested field joins both
+//! names (`evaluations_upper`), and text that a spreadsheet would take for a formula gets an apostrophe in front.
+//! Numbers are written in full precision, missing ones as empty cells.
 
 mod flat;
 mod ioh;
@@ -38,7 +37,7 @@ fn contains(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
 }
 
-/// Writes the results of rows as CSV with a header; config and trace are left to the other forms.
+/// Writes the results of rows as CSV with a header; config and trace are left to the other formats.
 ///
 /// # Errors
 /// Whatever `out` reports.

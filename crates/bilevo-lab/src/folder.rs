@@ -1,7 +1,7 @@
 //! Several files that belong together: all of them get written, or none.
 //!
-//! They are written into a folder of their own first, so that a full disk is noticed before anything
-//! is replaced; taking their places afterwards needs no room.
+//! They are written into a temporary folder first, so that a full disk is noticed before anything is replaced;
+//! moving them afterwards needs no space.
 
 use bilevo::files::{self, FileError, Kind};
 use std::fs::{self, File};

@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 /// Runs of every cell unless said otherwise, as in the paper.
 pub const DEFAULT_RUNS: u64 = 21;
-/// More tasks than anybody can wait for.
+/// Largest number of runs in a grid.
 pub const MAX_TASKS: u64 = 1_000_000;
 
 /// One combination of settings: (path, value) pairs as [`Config::set`] takes them.
@@ -41,7 +41,7 @@ pub struct Grid {
     pub methods: Vec<String>,
     /// Problems: built-in names, or problem files.
     pub problems: Vec<String>,
-    /// Where relative paths of problem files start; in the current folder if empty.
+    /// Where relative paths of problem files start; the current folder if empty.
     pub folder: PathBuf,
     /// Sizes (upper, lower) for the problems that come in several; their usual size if empty.
     pub dims: Vec<(usize, usize)>,
@@ -56,13 +56,13 @@ pub struct Grid {
 /// One run of a grid.
 #[derive(Clone)]
 pub struct Task {
-    /// What it is a run of.
+    /// The identity of the run.
     pub id: RunId,
     /// The method with its settings.
     pub config: Arc<Config>,
     /// The problem.
     pub source: Arc<dyn Source>,
-    /// Why `auto` handed over to this method, if it did.
+    /// Why `auto` switched to this method, if it did.
     pub notice: Option<String>,
 }
 
@@ -88,9 +88,7 @@ impl Grid {
 
     /// Every run of the grid, each once, seed by seed.
     ///
-    /// # Errors
-    /// An unknown or impossible method, problem, size or setting; a grid without runs or with
-    /// absurdly many.
+    /// # Errors An unknown or impossible method, problem, size or setting; a grid without runs or with too many.
     pub fn tasks(&self) -> Result<Vec<Task>, GridError> {
         let first = self.first_tasks(&|_, _| None)?;
         let seeds = self.first_seed..self.first_seed.saturating_add(self.runs);
@@ -142,8 +140,7 @@ impl Grid {
         }
     }
 
-    /// Problems of the grid's tasks that are not run in every size asked for, because they come in one
-    /// only: the sizes are for the others.
+    /// Problems of the grid's tasks that come in one size only, and so are not run in every size asked for.
     pub fn passed_by(&self, tasks: &[Task]) -> Vec<String> {
         let mut sizes: BTreeMap<&str, BTreeSet<(usize, usize)>> = BTreeMap::new();
         for RunId { problem, upper_dim, lower_dim, .. } in tasks.iter().map(|task| &task.id) {
@@ -191,7 +188,7 @@ pub enum GridError {
         /// What is wrong.
         reason: String,
     },
-    /// Two problems would be one line of a table.
+    /// Two problems have the same name.
     #[error("two different problems are called `{name}`\nhint: give one of the files another `name`")]
     SameName {
         /// The name.
@@ -203,7 +200,7 @@ pub enum GridError {
         /// Which list is empty.
         what: &'static str,
     },
-    /// Far too much to run.
+    /// There are too many runs.
     #[error("the grid has more than {MAX_TASKS} runs\nhint: split it into several")]
     TooMany,
     /// The seeds do not fit into 64 bits.

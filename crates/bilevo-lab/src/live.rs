@@ -1,4 +1,4 @@
-//! The live page of a run or an experiment that is under way.
+//! The live page of a run or an experiment in progress.
 
 use crate::figures::Scene;
 use crate::figures::axis::{Axis, Label, Spread};
@@ -20,11 +20,11 @@ pub struct Live {
     pub lead: String,
     /// Its state in figures.
     pub facts: Vec<(&'static str, String)>,
-    /// What an experiment has done so far.
+    /// The runs of an experiment so far.
     pub table: Option<Table>,
-    /// Evaluations and the best F at the moments it was looked at.
+    /// Evaluations and the best F, one point for each time the run was read.
     pub curve: Vec<(f64, f64)>,
-    /// Seconds after which the page reloads; none once there is nothing to wait for.
+    /// Seconds after which the page reloads; none once the run has ended.
     pub refresh: Option<u64>,
 }
 
@@ -41,19 +41,18 @@ struct Page<'a> {
 impl Live {
     /// The page.
     ///
-    /// # Errors
-    /// It cannot be put together.
+    /// # Errors The page cannot be built.
     pub fn html(&self) -> Result<String, ReportError> {
         let table = self.table.as_ref().map(|table| TablePart { table }.render()).transpose()?;
         let figure = self.figure().map(|scene| inline(&scene, "curve"));
         Ok(Page { title: &self.title, lead: &self.lead, live: self, table, figure }.render()?)
     }
 
-    /// How far the best F was from the present one, over the evaluations; none before there are two points of it.
+    /// How far the best F was from the present one, over the evaluations; none before it has changed.
     /// On a logarithmic scale, since an early value would flatten everything that follows.
     fn figure(&self) -> Option<Scene> {
         let [.., last] = &self.curve[..] else { return None };
-        if self.curve.len() < 2 {
+        if self.curve.iter().all(|point| point.1 == last.1) {
             return None;
         }
         let words = format!("The best F was {} when the page was made.", short(last.1));
@@ -83,5 +82,7 @@ mod tests {
         let ended = Live { refresh: None, curve: vec![(1.0, 3.0), (9.0, 2.5)], ..live };
         let html = ended.html().unwrap_or_default();
         assert!(!html.contains("http-equiv") && html.contains("The best F was 2.5"));
+        let flat = Live { curve: vec![(1.0, 3.0), (9.0, 3.0)], ..Live::default() };
+        assert!(!flat.html().unwrap_or_default().contains("<svg"), "a line that says nothing");
     }
 }

@@ -18,7 +18,7 @@ use crate::tables::{Format, Table};
 use bilevo::files::Kind;
 use std::collections::BTreeSet;
 
-/// Everything that is said about some runs.
+/// The contents of a report.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// Title of the page.
@@ -37,9 +37,9 @@ pub struct Report {
     pub tables: Vec<(String, Table)>,
     /// What is not shown.
     pub left_out: Vec<String>,
-    /// What a reader should know beside the figures.
+    /// Remarks on the figures.
     pub remarks: Remarks,
-    /// Where it all comes from.
+    /// How the report was made.
     pub facts: Vec<(&'static str, String)>,
 }
 
@@ -52,9 +52,9 @@ pub struct Tile {
     pub value: String,
     /// What the number is.
     pub detail: String,
-    /// What is judged by it.
+    /// The claim that the number decides.
     pub claim: &'static str,
-    /// How the judgement came out.
+    /// Whether the claim holds.
     pub verdict: String,
 }
 
@@ -100,7 +100,7 @@ pub enum ReportError {
     /// Nothing to report, or an unknown reference.
     #[error(transparent)]
     Table(#[from] crate::tables::general::TableError),
-    /// The page could not be put together.
+    /// The page could not be built.
     #[error("the page could not be written: {0}")]
     Page(#[from] askama::Error),
     /// A figure could not be painted.
@@ -120,8 +120,7 @@ pub const KIND: Kind = Kind { name: "report", description: "a report of bilevo",
 impl Report {
     /// The page.
     ///
-    /// # Errors
-    /// It cannot be put together.
+    /// # Errors The page cannot be built.
     pub fn html(&self) -> Result<String, ReportError> {
         page::write(self)
     }

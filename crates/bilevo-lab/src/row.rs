@@ -13,7 +13,7 @@ pub struct TracePoint {
     pub lower_evals: u64,
     /// F of the elite.
     pub upper_value: f64,
-    /// |F - F*| of the elite, where F* is known.
+    /// |F - F*| of the elite, if F* is known.
     pub accuracy: Option<f64>,
 }
 
@@ -27,7 +27,7 @@ impl TracePoint {
 /// One finished run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// What came out.
+    /// The result.
     pub result: RunResult,
     /// The whole config as JSON; rows with the same config share it.
     pub config: Arc<str>,
@@ -37,7 +37,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// What it is a run of.
+    /// The identity of the run.
     pub fn id(&self) -> &RunId {
         &self.result.id
     }
@@ -47,7 +47,7 @@ impl Row {
         self.result.evaluations.total()
     }
 
-    /// Distance from the best known values, where they are known and the run has an answer.
+    /// Distance from the best known values, if they are known and the run has an answer.
     pub fn accuracy(&self) -> Option<Accuracy> {
         self.result.accuracy
     }

@@ -1,8 +1,8 @@
 //! The report of one run: one HTML file about its answer, readable without a network and without scripts.
 //!
-//! It says what was found, how sure that is and why, how the run got there, what lies around the answer
-//! ([`bilevo::audit::around`]), what binds and what it costs, where the evaluations went, and what to try
-//! next.
+//! It says what was found, how certain that is and why, how the run got there, what lies around the answer
+//! ([`bilevo::audit::around`]), which constraints bind and what they cost, where the evaluations went, and what
+//! to try next.
 
 mod figures;
 mod next;
@@ -15,7 +15,7 @@ use bilevo::audit::around::{Slice, Surroundings};
 use bilevo::problems::file::Labels;
 use bilevo::{GenerationRecord, Level, ProblemSpec, RunResult};
 
-/// Everything that is said about one run.
+/// The contents of a report on one run.
 #[derive(Clone, Copy, Debug)]
 pub struct RunReport<'a> {
     /// The problem.
@@ -35,8 +35,7 @@ pub struct RunReport<'a> {
 impl RunReport<'_> {
     /// The page.
     ///
-    /// # Errors
-    /// It cannot be put together.
+    /// # Errors The page cannot be built.
     pub fn html(&self) -> Result<String, ReportError> {
         page::write(self)
     }

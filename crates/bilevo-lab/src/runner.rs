@@ -1,9 +1,9 @@
 //! The runner: does the runs of a grid that a store does not have yet.
 //!
-//! One run is one task on one thread; finished runs go to the calling thread, the only writer. Rows
-//! are written as they come, so whatever ends the process loses at most the runs in flight. A run
-//! that fails or panics is noted and the grid goes on. No randomness of its own: a run depends on
-//! its task alone, so neither the number of threads nor interruptions change any row (times aside).
+//! One run is one task on one thread; finished runs go to the calling thread, the only writer. Rows are written
+//! as they come, so at most the runs in progress are lost if the process ends. If a run fails or panics, that is
+//! recorded, and the grid continues. A run depends only on its task, so neither the number of threads nor
+//! interruptions change any row (except times).
 
 use crate::grid::{Grid, GridError, Task};
 use crate::row::{Row, TracePoint};
@@ -34,16 +34,16 @@ pub enum TraceDetail {
 pub struct RunGridOptions<'a> {
     /// Threads; one for each processor if 0.
     pub jobs: usize,
-    /// Set it (from a signal handler, say) to end the grid: runs in flight are dropped. The runner
-    /// sets it itself when the store cannot be written.
+    /// Set it (from a signal handler, say) to end the grid: runs in progress are dropped. The runner sets it
+    /// itself when the store cannot be written.
     pub stop: Arc<AtomicBool>,
     /// How much of a trace is kept.
     pub detail: TraceDetail,
-    /// Told about the start and every run that ended.
+    /// Called at the start and after every run.
     pub progress: Option<&'a mut dyn FnMut(&Progress<'_>)>,
 }
 
-/// How far a grid has come.
+/// The progress of a grid.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
     /// Runs in the store, earlier ones included.
@@ -56,7 +56,7 @@ pub struct Progress<'a> {
     pub elapsed: Duration,
     /// Time left, by the pace of this session; none before its first run ended.
     pub left: Option<Duration>,
-    /// The run that just ended, well or not; none at the start.
+    /// The run that just ended or failed; none at the start.
     pub run: Option<&'a RunId>,
     /// The run that just failed.
     pub failure: Option<&'a FailedRun>,
@@ -98,7 +98,7 @@ pub type RunTask<'a> = dyn Fn(&Task, &Arc<AtomicBool>) -> Result<Row, RunFailure
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunGridError {
-    /// The grid makes no sense.
+    /// The grid is wrong.
     #[error(transparent)]
     Grid(#[from] GridError),
     /// The store cannot be used.
@@ -106,11 +106,10 @@ pub enum RunGridError {
     Store(#[from] StoreError),
 }
 
-/// Runs what is missing of a grid; returns when all is done, failed or stopped.
+/// Does the missing runs of a grid; returns when all are done, failed or stopped.
 ///
-/// # Errors
-/// A grid that makes no sense (nothing is run then), a store in use by another process, or one that
-/// cannot be written; rows written before are safe.
+/// # Errors The grid is wrong (then nothing is run), or the store is in use by another process or cannot be
+/// written; rows written before are safe.
 pub fn run_grid(grid: &Grid, store: &mut Store, options: RunGridOptions<'_>) -> Result<GridReport, RunGridError> {
     Ok(run_tasks(&grid.tasks()?, store, &solve_task, options)?)
 }

@@ -2,8 +2,8 @@
 //! rank-sum test with the paper's verdicts, Holm's correction, effect sizes.
 //!
 //! Everything works on plain slices, draws no random numbers, and is checked against SciPy
-//! (`tests/data/scipy.json`). Values that are not finite are refused: a run without a value has to
-//! be dealt with by the caller, not averaged away.
+//! (`tests/data/scipy.json`). Values that are not finite are refused: the caller has to deal with a run without a
+//! value.
 
 mod rank_sum;
 

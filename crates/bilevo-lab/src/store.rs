@@ -114,8 +114,7 @@ impl Drop for Store {
 }
 
 impl Store {
-    /// Opens a store to write to, making a new one where there is no file and bringing an older one
-    /// up to date.
+    /// Opens a store for writing; creates a new one if there is no file, and updates an older format.
     ///
     /// # Errors
     /// A file that is not a store, is damaged, or was made by a newer version (all left untouched).
@@ -137,8 +136,7 @@ impl Store {
         Ok(Store { conn, path, format: schema::FORMAT, snapshot: None, writing: Cell::new(false), registration })
     }
 
-    /// Opens a store that is there already, for reading only: neither the file nor its folder is
-    /// written to.
+    /// Opens an existing store for reading only: neither the file nor its folder is written to.
     ///
     /// # Errors
     /// As [`Store::open`], and a missing file.
@@ -156,8 +154,8 @@ impl Store {
         Ok(Store { conn, path, format, snapshot, writing: Cell::new(false), registration })
     }
 
-    /// Says so if this is a copy that lacks a part: it was made while somebody wrote to the store, or after
-    /// a kill, and without the log beside it.
+    /// A message if this is an incomplete copy: made without the log next to the store, while a process was
+    /// writing to it or after one was killed.
     pub fn missing_log(&self) -> Option<String> {
         let path = self.path.display();
         self.registration.log_is_missing.then(|| {
@@ -172,8 +170,8 @@ impl Store {
         &self.path
     }
 
-    /// Whether a path leads to the store itself or to a file beside it that belongs to it: nothing
-    /// else may be written there.
+    /// Whether a path is the store itself or one of the files that belong to it; nothing else may be written
+    /// there.
     pub fn owns(&self, path: &Path) -> bool {
         file::belongs(path, &self.path)
     }
@@ -185,7 +183,7 @@ impl Store {
         self.conn.pragma_update_and_check(None, "max_page_count", now + pages, |_| Ok(()))
     }
 
-    /// Becomes the one writer, until the lock is dropped or the process ends in whatever way.
+    /// Becomes the only writer, until the lock is dropped or the process ends.
     ///
     /// # Errors
     /// Another process is the writer, or the file turns out to be damaged.
@@ -246,8 +244,8 @@ impl Store {
         self.checked(if self.format == 1 { format1::failures(&self.conn) } else { schema::failures(&self.conn) })
     }
 
-    /// The rows a filter asks for, in the order of problem, size, method, settings, seed, version:
-    /// the same for the same runs, whichever of them finished first.
+    /// The rows that match a filter, ordered by problem, size, method, settings, seed and version, whichever of
+    /// them finished first.
     ///
     /// # Errors
     /// Whatever SQLite reports, or a trace that cannot be read.

@@ -1,9 +1,8 @@
 //! BASBLib: thirty small problems of the public-domain (CC0) library of bilevel test problems by
 //! Paulavičius and Adjiman, as problem files.
 //!
-//! The collection states its best known values to three decimals. Here they are exact, each checked
-//! (see the tests); a remark in the file says where they differ from what the collection states by
-//! more than rounding.
+//! The collection states its best known values to three decimals. Ours are exact and checked (see the tests); a
+//! comment in the file says so if they differ from the stated ones by more than rounding.
 
 use crate::ProblemInfo;
 

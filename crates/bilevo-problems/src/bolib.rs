@@ -3,8 +3,8 @@
 //! of Mejía-de-Dios and Mezura-Montes, four are tests of BilevelJuMP, one is made by the generator of
 //! Calamai and Vicente.
 //!
-//! Where a library leaves a variable unbounded, the box is ours. Best known values were checked (see the
-//! tests), and differ from what the literature states where that is wrong.
+//! If a library leaves a variable unbounded, we added bounds. Best known values are checked (see the tests), and
+//! differ from stated ones that are wrong.
 
 use crate::ProblemInfo;
 

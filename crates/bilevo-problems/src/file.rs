@@ -22,10 +22,9 @@
 //! # Ok::<(), file::FileError>(())
 //! ```
 //!
-//! Reading happens in the order in which names may depend on one another: `data` (`[parameters]`
-//! and `[data]`, in the order of the file), `variables`, then `levels` (`[definitions]`, objectives and constraints) or
-//! `program`. Every mistake becomes a [`Diagnostic`] with its place; as many as possible are
-//! collected before reading gives up.
+//! A file is read in the order in which names may depend on one another: `data` (`[parameters]` and `[data]`, in
+//! the order of the file), `variables`, then `levels` (`[definitions]`, objectives and constraints) or `program`.
+//! Every mistake becomes a [`Diagnostic`] with its position; as many as possible are collected.
 
 mod check;
 mod data;
@@ -82,7 +81,7 @@ pub enum ProblemFile {
     },
 }
 
-/// Where something stands in a file.
+/// The position of something in a file.
 pub struct Origin {
     document: Document,
     place: Place,
@@ -97,7 +96,7 @@ impl ProblemFile {
         }
     }
 
-    /// A hash of what the file, its tables and the files of its program say, the same on every machine.
+    /// A hash of the contents of the file, its tables and the files of its program, the same on every machine.
     pub fn hash(&self) -> &str {
         match self {
             ProblemFile::Expressions(problem) => problem.hash(),

@@ -241,7 +241,7 @@ impl Planted {
         }
     }
 
-    /// Why the optimum is one, in words.
+    /// Why the planted point is optimal, in words.
     pub fn proof(&self) -> String {
         let [upper, lower] = self.values;
         let mut words = vec![

@@ -12,25 +12,24 @@ use std::time::Duration;
 pub struct ProgramSpec {
     /// Sizes, boxes, constraint counts, directions.
     pub problem: ProblemSpec,
-    /// The folder relative paths start from: the one of the problem file. Programs run in it.
+    /// The folder of the problem file: relative paths start there, and programs run in it.
     pub folder: PathBuf,
     /// The command of each level.
     pub commands: Commands,
-    /// The command that answers for the follower, where that has its own solver and another command than
-    /// the leader.
+    /// The command of the follower's own solver, if it has one that is not the leader's command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follower: Option<Command>,
-    /// How long one evaluation may take; a line of several points may take as many times longer.
+    /// How long one evaluation may take; a request with several points may take that many times longer.
     pub timeout: Duration,
-    /// How much longer than that the first answer of a freshly started program may take.
+    /// Additional time for the first answer of a freshly started program.
     pub start_timeout: Duration,
-    /// How many evaluations may break down one after the other (a crash, no answer in time, nonsense) before the
-    /// run is stopped. A program that says that it has no value has not broken down.
+    /// The run stops after this many breakdowns in a row: crashes, time-outs, unreadable replies. A program that
+    /// reports that it has no value has not broken down.
     pub max_failures: u32,
-    /// Files that make the program what it is, beside those of its commands: relative to the folder.
+    /// Further files that the program consists of, besides those in its commands: relative to the folder.
     #[serde(default)]
     pub depends: Vec<String>,
-    /// Most bytes of memory (address space) of a program and of each program it starts.
+    /// Limit in bytes on the memory (address space) of a program and of each program it starts.
     #[serde(default)]
     pub memory: Option<u64>,
 }
@@ -61,18 +60,18 @@ impl Commands {
     }
 }
 
-/// What is started, and how it is asked.
+/// What is started, and how it receives requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Command {
     /// The program and its arguments. In the mode [`Mode::Once`] they may hold placeholders.
     pub command: Vec<String>,
     /// Environment variables set in addition to the inherited ones.
     pub environment: BTreeMap<String, String>,
-    /// How it is asked.
+    /// How it receives requests.
     pub mode: Mode,
 }
 
-/// How a program is asked for values.
+/// How a program receives requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
@@ -85,7 +84,7 @@ pub enum Mode {
     Once(Once),
 }
 
-/// How a program that is started for every evaluation gets its point and leaves its answer.
+/// How a program that is started for every evaluation receives its point and returns its answer.
 ///
 /// Placeholders in arguments, file names and templates: `{name}` a variable, `{x}` and `{y}` all
 /// variables of a level with a space between them, `{x1}`, `{y2}` by position, `{level}`, `{id}`,
@@ -96,14 +95,14 @@ pub enum Mode {
 pub struct Once {
     /// Files written into the evaluation's folder before the program starts.
     pub inputs: Vec<Input>,
-    /// Run in the evaluation's folder instead of the problem file's, for programs that write files
-    /// of fixed names.
+    /// Run in the evaluation's folder instead of the problem file's, for programs that write files with fixed
+    /// names.
     pub own_folder: bool,
     /// Where the answer is; standard output when absent. Relative to the evaluation's folder.
     pub output: Option<String>,
-    /// Where the objective stands in the answer.
+    /// Where to find the objective in the answer.
     pub value: Pattern,
-    /// Where the constraint values stand, inequalities first.
+    /// Where to find the constraint values, inequalities first.
     pub constraints: Vec<Pattern>,
 }
 
@@ -117,7 +116,7 @@ pub struct Input {
     pub template: String,
 }
 
-/// Where a number stands in a text.
+/// Where to find a number in a text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum Pattern {
@@ -187,7 +186,7 @@ impl ProgramSpec {
         all
     }
 
-    /// Refuses what no program could be run from.
+    /// Refuses a description with which no program could run.
     ///
     /// # Errors
     /// See [`ProgramError`].
@@ -235,7 +234,7 @@ impl ProgramSpec {
 #[derive(Debug, thiserror::Error, PartialEq)]
 #[non_exhaustive]
 pub enum ProgramError {
-    /// The problem itself is unsound.
+    /// The problem itself is wrong.
     #[error(transparent)]
     Spec(#[from] SpecError),
     /// Nothing to start.
@@ -246,7 +245,7 @@ pub enum ProgramError {
         /// The level.
         level: Level,
     },
-    /// An absurd number of points.
+    /// The number of points in a request is out of range.
     #[error("`batch` is {got} at the {level} level\nhint: between 1 and {MAX_BATCH} points in one line")]
     Batch {
         /// The level.
@@ -257,7 +256,7 @@ pub enum ProgramError {
     /// No time at all, or more than a year.
     #[error("`timeout` must be more than 0 seconds, and no time-out more than a year")]
     Timeout,
-    /// A limit nothing can meet.
+    /// A limit that nothing can meet.
     #[error("`max_failures` is 0\nhint: this many failures in a row end a run; it must be at least 1")]
     MaxFailures,
     /// A solver that would have to be started for every answer.

@@ -1,4 +1,4 @@
-//! Question A: has the follower a better answer at this x?
+//! Question A: does the follower have a better answer at this x?
 
 use crate::graph::Grade;
 use crate::interval::{Interval, add_up};
@@ -20,26 +20,26 @@ pub enum FollowerVerdict {
     Open,
 }
 
-/// The finding about the follower's answer at x, in the problem's own direction.
+/// The finding about the follower's answer at x. Objective values are as the problem returns them.
 #[derive(Clone, Debug)]
 pub struct FollowerProof {
-    /// The finding in a word.
+    /// The finding as one word.
     pub verdict: FollowerVerdict,
     /// f(x, y) is at most this far from the follower's optimum; infinite if nothing is known.
     pub gap: f64,
-    /// What counts as no gap.
+    /// The largest gap that counts as none.
     pub tolerance: f64,
     /// Largest violation of a lower constraint or bound by y; none if undefined.
     pub violation: Option<f64>,
     /// A better answer and its f, certainly feasible.
     pub better: Option<(Vec<f64>, f64)>,
-    /// Regions looked at.
+    /// Boxes examined.
     pub boxes: u64,
     /// Operations done: the same on every machine.
     pub work: u64,
     /// Wall time.
     pub seconds: f64,
-    /// Why it is open, if it is.
+    /// Why the question is open, if it is.
     pub stopped: Option<Stopped>,
 }
 

@@ -4,8 +4,8 @@
 //! and square roots are rounded outwards by one unit in the last place unless they are exact, which is
 //! seen from the bits; `functions` says what is assumed of elementary functions.
 //!
-//! An operation takes what is defined: the logarithm of [−1, 1] is that of (0, 1]. Whether all of it
-//! was defined is another question, which the graph answers (`Grade`).
+//! An operation uses the part where it is defined: the logarithm of [−1, 1] is that of (0, 1]. Whether all of it
+//! was defined is a separate question, which the graph answers (`Grade`).
 
 mod functions;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Question B: is there a better decision for the leader at all?
+//! Question B: is there any better decision for the leader?
 
 use crate::follower::{FollowerVerdict, follower, is_feasible, meets};
 use crate::graph::Grade;
@@ -29,28 +29,29 @@ pub struct Decision {
     pub x: Vec<f64>,
     /// The follower's answer.
     pub y: Vec<f64>,
-    /// F(x, y), in the problem's own direction.
+    /// F(x, y), as the problem returns it.
     pub value: f64,
 }
 
-/// The finding about the leader's value, in the problem's own direction.
+/// The finding about the leader's value. Objective values are as the problem returns them.
 #[derive(Clone, Debug)]
 pub struct LeaderProof {
-    /// The finding in a word.
+    /// The finding as one word.
     pub verdict: LeaderVerdict,
     /// No decision has a better value than this: a lower bound of F, an upper one if F is maximised.
     pub bound: f64,
-    /// What counts as no difference.
+    /// The largest difference that counts as none.
     pub tolerance: f64,
-    /// The best decision found that is better than the claim, proven feasible and answered right.
+    /// The best decision found that is better than the claim; it and its answer are proven.
     pub better: Option<Decision>,
-    /// Regions looked at.
+    /// Boxes examined.
     pub boxes: u64,
     /// Operations done: the same on every machine.
     pub work: u64,
     /// Wall time.
     pub seconds: f64,
-    /// Why not all was excluded, if so. With a better decision and nothing here, that decision is proven.
+    /// Why some boxes were not excluded, if so. If this is absent and there is a better decision, that decision
+    /// is proven.
     pub stopped: Option<Stopped>,
 }
 
@@ -63,7 +64,7 @@ const ATTEMPTS: u64 = 10_000_000;
 const POLISHES: u64 = 12;
 const STEPS: u64 = 500;
 
-/// Does no decision give the leader a value better than `claim` by more than `tolerance` · max(1, |claim|)?
+/// Does any decision give the leader a value better than `claim` by more than `tolerance` · max(1, |claim|)?
 pub fn leader(problem: &Problem, claim: f64, tolerance: f64, limits: &Limits) -> LeaderProof {
     // What is no number claims nothing: everything is better.
     let claim = if claim.is_finite() { problem.directions[0].flip(claim) } else { f64::MAX };

@@ -1,8 +1,8 @@
 //! Proofs for bilevel problems given by formulas.
 //!
-//! A bilevel problem asks for the x and y that minimise F(x, y) where y minimises f(x, ·) over the
-//! follower's constraints. Formulas can be enclosed over whole boxes, and a box that cannot contain what is
-//! looked for is discarded. Two questions are answered:
+//! A bilevel problem asks for the x and y that minimise F(x, y) where y minimises f(x, ·) over the follower's
+//! constraints. Formulas can be enclosed over whole boxes, and a box that cannot contain an answer is discarded.
+//! The crate answers two questions:
 //!
 //! - **A** ([`follower()`]): at this x, does the follower have an answer better than y by more than ε?
 //!   x is fixed, and boxes of y are searched for a feasible point with f ≤ f(x, y) − ε.
@@ -19,12 +19,12 @@
 //! 5. the value function (B): f(x, y) ≤ f(x, yₖ) for a yₖ feasible at every x of the box (`known`);
 //! 6. linear relaxations of all of these, with verified multipliers (`relax`, `curvature`, `simplex`);
 //!
-//! and is then split, the box with the least bound first (`tree`). Points that look better are tried on
-//! the way, and kept only if intervals prove them feasible and, in B, question A proves their answer.
+//! and is then split, the box with the least bound first (`tree`). Points that look better are tried on the way.
+//! They count only if intervals prove them feasible and, in B, question A proves their answer.
 //!
-//! Everything that excludes is rigorous: intervals are rounded outwards ([`interval`](Interval)), whatever
-//! floating-point numbers suggest is verified, and rules that use derivatives ask the formulas to behave
-//! *near* the box (`graph::Grade`). What is proven is about real numbers and exact feasibility.
+//! Every exclusion is rigorous: intervals are rounded outwards ([`interval`](Interval)), results of
+//! floating-point arithmetic are verified, and rules that use derivatives require the formulas to be smooth
+//! *near* the box (`graph::Grade`). Proofs are about real numbers and exact feasibility.
 
 mod curvature;
 mod descent;
@@ -53,30 +53,30 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// When to give up. Boxes and work are the same on every machine; time is only an outer limit.
+/// Limits of a proof. Boxes and work are the same on every machine; time is only an outer limit.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Regions looked at, at most.
+    /// Limit on the boxes examined.
     pub boxes: u64,
-    /// Operations at most; some ten million take a second.
+    /// Limit on the operations; some ten million take a second.
     pub work: u64,
-    /// Wall time at most.
+    /// Limit on the wall time.
     pub time: Option<Duration>,
     /// Set it to stop.
     pub stop: Option<Arc<AtomicBool>>,
 }
 
 impl Limits {
-    /// A gap of the follower's objective that is none, relative to max(1, |f|), unless the problem says
-    /// otherwise.
+    /// The largest gap of the follower's objective that counts as none, relative to max(1, |f|), unless the
+    /// problem says otherwise.
     pub const FOLLOWER_TOLERANCE: f64 = 1e-4;
 
-    /// So much wall time and nothing else.
+    /// A limit on the wall time only.
     pub fn time(time: Duration) -> Limits {
         Limits { boxes: u64::MAX, work: u64::MAX, time: Some(time), stop: None }
     }
 
-    /// So much work, on every machine the same.
+    /// A limit on the work only, the same on every machine.
     pub fn work(work: u64) -> Limits {
         Limits { boxes: u64::MAX, work, time: None, stop: None }
     }
@@ -89,11 +89,11 @@ pub enum Stopped {
     Work,
     /// The time was up.
     Time,
-    /// Somebody stopped it.
+    /// It was interrupted.
     Interrupted,
-    /// Regions became too small to split.
+    /// Boxes became too small to split.
     Resolution,
-    /// The problem takes the pessimistic position, in which the leader's value is another question.
+    /// The problem takes the pessimistic position, for which the leader's value cannot be proven.
     Position,
 }
 

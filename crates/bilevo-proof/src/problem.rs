@@ -1,4 +1,4 @@
-//! A problem file as its proofs see it: both levels minimised, formulas in one graph.
+//! A problem file in the form that proofs use: both levels minimised, formulas in one graph.
 
 use crate::graph::{Graph, Id};
 use crate::interval::Interval;

@@ -256,6 +256,14 @@ impl Evaluator for Border<'_> {
         })
     }
 
+    fn is_one_by_one(&self) -> bool {
+        match &self.answering {
+            Answering::Functions(functions) => !functions.is_vectorized(),
+            Answering::Pool(_) => false,
+            Answering::Native(evaluator, _) => evaluator.is_one_by_one(),
+        }
+    }
+
     fn limit(&mut self, limits: TimeLimits) {
         self.limits = limits;
         match &mut self.answering {
@@ -295,9 +303,17 @@ impl<'a> Watcher<'a> {
         Watcher { id, records, on_generation, caught, failures: Vec::new(), raised: None }
     }
 
-    fn tell_python(&mut self, record: Option<&GenerationRecord>, engine: &Engine, times: Times) -> ControlFlow<()> {
+    /// Calls back with the result so far, in which evaluations of a batch under way are counted too.
+    fn tell_python(
+        &mut self,
+        record: Option<&GenerationRecord>,
+        engine: &Engine,
+        times: Times,
+        (level, under_way): (Level, usize),
+    ) -> ControlFlow<()> {
         let Some(callable) = &self.on_generation else { return ControlFlow::Continue(()) };
-        let result = RunResult::new(self.id.clone(), engine, Status::Running, times);
+        let mut result = RunResult::new(self.id.clone(), engine, Status::Running, times);
+        result.evaluations = result.evaluations.and(level, under_way as u64);
         let (record, result) = (record.map(json), json(&result));
         let told = Python::attach(|py| callable.call1(py, (record, times.seconds, result))?.extract::<bool>(py));
         match told {
@@ -322,9 +338,9 @@ impl Observer for Watcher<'_> {
             }
             Event::GenerationDone { record, engine, times } => {
                 self.records.push(((*record).clone(), times.seconds));
-                self.tell_python(Some(record), engine, *times)
+                self.tell_python(Some(record), engine, *times, (Level::Lower, 0))
             }
-            Event::Progress { engine, times } => self.tell_python(None, engine, *times),
+            Event::Progress { engine, under_way, times } => self.tell_python(None, engine, *times, *under_way),
             _ => ControlFlow::Continue(()),
         }
     }

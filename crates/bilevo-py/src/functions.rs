@@ -25,6 +25,10 @@ pub(crate) struct Functions {
 
 #[pymethods]
 impl Functions {
+    pub(crate) fn is_vectorized(&self) -> bool {
+        self.vectorized
+    }
+
     #[new]
     fn new(
         py: Python<'_>,

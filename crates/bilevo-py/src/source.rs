@@ -111,6 +111,7 @@ struct Distant {
     todo: Sender<Todo>,
     answers: Receiver<Result<Replies, EvaluatorError>>,
     interrupted: Interrupted,
+    one_by_one: bool,
 }
 
 impl Distant {
@@ -140,13 +141,17 @@ impl Distant {
                 }
             }
         });
-        Distant { spec, todo: sender, answers, interrupted }
+        Distant { spec, todo: sender, answers, interrupted, one_by_one: jobs == 1 }
     }
 }
 
 impl Evaluator for Distant {
     fn spec(&self) -> &ProblemSpec {
         &self.spec
+    }
+
+    fn is_one_by_one(&self) -> bool {
+        self.one_by_one
     }
 
     fn limit(&mut self, limits: TimeLimits) {

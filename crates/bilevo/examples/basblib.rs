@@ -2,6 +2,7 @@
 //! With the name of a suite (`basblib`, `bolib`) or of a folder, that of the problems in it.
 
 use bilevo::{AuditOptions, RunError, RunResult, Solver, Source, problems, source};
+use rayon::prelude::*;
 use std::path::Path;
 
 /// Evaluations after which a run is given up.
@@ -59,37 +60,48 @@ fn expected(problem: &dyn Source, best: f64) -> Result<String, RunError> {
     Ok(u64::checked_div(spent, solved).map_or("none".into(), |mean| mean.to_string()))
 }
 
+/// A line of the table, and how many of three runs are right; none for a problem that is left out.
+fn row(name: &str) -> Result<Option<(String, usize)>, String> {
+    let problem = source::open(name, None).map_err(|error| error.to_string())?;
+    let spec = problem.spec();
+    let known = spec.best_known.first().filter(|_| spec.dim() <= LARGEST);
+    let Some(best) = known.map(|known| known.upper) else { return Ok(None) };
+    let run = |seed| {
+        let solver = Solver::new(&*problem).seed(seed).set("stop.target", "off").set("stop.max_evals", LIMIT);
+        solver.audit(AuditOptions::default()).run()
+    };
+    let results: Result<Vec<RunResult>, RunError> = (1..=3).map(run).collect();
+    let mut results = results.map_err(|error| error.to_string())?;
+    let count = results.iter().filter(|result| right(result, best)).count();
+    let worst = results.iter().filter_map(gap).fold(0.0, f64::max);
+    results.sort_by(|a, b| a.upper_value().unwrap_or(f64::NAN).total_cmp(&b.upper_value().unwrap_or(f64::NAN)));
+    let value = results[1].upper_value().unwrap_or(f64::NAN);
+    results.sort_by_key(|result| result.evaluations.total());
+    let evaluations = results[1].evaluations.total();
+    // Rounded, and without a minus in front of a zero.
+    let short = |value: f64| (value * 1e4).round() / 1e4 + 0.0;
+    let name = problem.id().split('/').next_back().unwrap_or_default();
+    let size = format!("{}+{}", spec.upper.dim(), spec.lower.dim());
+    let target = expected(&*problem, best).map_err(|error| error.to_string())?;
+    let (best, value) = (short(best), short(value));
+    let line =
+        format!("| {name} | {size} | {best} | {value} | {count} of 3 | {evaluations} | {target} | {worst:.0e} |");
+    Ok(Some((line, count)))
+}
+
 #[allow(clippy::print_stdout)]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let rows: Result<Vec<_>, String> = names()?.par_iter().map(|name| row(name)).collect();
+    let rows: Vec<(String, usize)> = rows?.into_iter().flatten().collect();
     println!("| problem | size | best known F | F | right | evaluations | with a target | audit gap |");
     println!("|---|---|---|---|---|---|---|---|");
-    let (mut enough, mut looked) = (0, 0);
-    let names = names()?;
-    for name in &names {
-        let problem = source::open(name, None)?;
-        let spec = problem.spec();
-        let known = spec.best_known.first().filter(|_| spec.dim() <= LARGEST);
-        let Some(best) = known.map(|known| known.upper) else { continue };
-        looked += 1;
-        let run = |seed| {
-            let solver = Solver::new(&*problem).seed(seed).set("stop.target", "off").set("stop.max_evals", LIMIT);
-            solver.audit(AuditOptions::default()).run()
-        };
-        let mut results = [run(1)?, run(2)?, run(3)?];
-        let count = results.iter().filter(|result| right(result, best)).count();
-        enough += usize::from(count >= 2);
-        let worst = results.iter().filter_map(gap).fold(0.0, f64::max);
-        results.sort_by(|a, b| a.upper_value().unwrap_or(f64::NAN).total_cmp(&b.upper_value().unwrap_or(f64::NAN)));
-        let value = results[1].upper_value().unwrap_or(f64::NAN);
-        results.sort_by_key(|result| result.evaluations.total());
-        let evaluations = results[1].evaluations.total();
-        // Rounded, and without a minus in front of a zero.
-        let short = |value: f64| (value * 1e4).round() / 1e4 + 0.0;
-        let name = problem.id().split('/').next_back().unwrap_or_default();
-        let (size, target) = (format!("{}+{}", spec.upper.dim(), spec.lower.dim()), expected(&*problem, best)?);
-        let (best, value) = (short(best), short(value));
-        println!("| {name} | {size} | {best} | {value} | {count} of 3 | {evaluations} | {target} | {worst:.0e} |");
-    }
-    println!("\n{enough} of {looked} are right in at least two of three runs.");
+    rows.iter().for_each(|(line, _)| println!("{line}"));
+    let right: usize = rows.iter().map(|(_, right)| right).sum();
+    let enough = rows.iter().filter(|(_, right)| *right >= 2).count();
+    let (runs, problems) = (3 * rows.len(), rows.len());
+    println!(
+        "\n{right} of {runs} runs are right; {enough} of {problems} problems are right in at least two of three runs."
+    );
+    println!("Measured with version {}.", bilevo::VERSION);
     Ok(())
 }

@@ -1,11 +1,10 @@
 //! Checks an answer: is `y` really what the follower would do at `x`?
 //!
-//! A bilevel method can be fooled by its own lower search: an answer of the follower that is not
-//! optimal may look very good to the leader. The audit solves the follower's problem at the
-//! returned x once more, knowing nothing of how it was found: other random numbers, many starts, a
-//! larger budget, and other methods (CMA-ES over the whole box, local searches with derivatives
-//! from differences). It also looks for answers that are equally good for the follower but not for
-//! the leader. Its evaluations are counted apart.
+//! A bilevel method can be fooled by its own lower search: an answer that is not optimal for the follower may
+//! look very good to the leader. The audit solves the follower's problem at the returned x again, independently
+//! of the run: with other random numbers, many starts, a larger budget, and other methods (CMA-ES over the whole
+//! box, and local searches with finite differences). It also looks for answers that are equally good for the
+//! follower but not for the leader. Its evaluations are counted separately.
 
 pub mod around;
 mod follower;
@@ -41,7 +40,7 @@ pub enum Position {
 }
 
 impl Position {
-    /// The position that a run takes by its settings.
+    /// The position in a run's settings.
     pub fn of(config: &Config) -> Option<Position> {
         match config.position.kind {
             PositionKind::Any => None,
@@ -63,28 +62,27 @@ impl fmt::Display for Position {
 /// How an answer is checked.
 #[derive(Clone, Debug)]
 pub struct AuditOptions {
-    /// The largest gap f(x, y) - best that counts as zero, relative to max(1, |f|); answers within it are
-    /// equally good for the follower. If absent, the problem's `position_tolerance`; or else a gap is measured by
-    /// the usual variation of f, of which 1e-5 counts as zero.
+    /// The largest gap f(x, y) - best that counts as zero, relative to max(1, |f|); answers within it are equally
+    /// good for the follower. If absent, the problem's `position_tolerance`; if that is absent too, 1e-5 of the
+    /// usual variation of f.
     pub tolerance: Option<f64>,
     /// The largest violation that counts as zero.
     pub violation: f64,
-    /// Lower evaluations at most; by the problem's size if absent.
+    /// Limit on the lower evaluations; if absent, it depends on the problem's size.
     pub max_lower_evals: Option<u64>,
-    /// Evaluations of both levels at most; no limit of its own if absent.
+    /// Limit on the evaluations of both levels together; none if absent.
     pub max_evals: Option<u64>,
-    /// Box-wide searches at most.
+    /// Maximum number of searches over the whole box.
     pub starts: usize,
-    /// Which of several equally good answers counts; if absent the position of the run, if that has
-    /// one.
+    /// Which answer counts if several are equally good for the follower; if absent, the position of the run.
     pub position: Option<Position>,
-    /// What the run saw of the follower: its answers elsewhere are tried, too.
+    /// What the run saw of the follower: its answers at other decisions are tried too.
     pub seen: FollowerSeen,
     /// Seed of the audit's random numbers.
     pub seed: u64,
     /// Set it to stop after the current batch.
     pub stop: Arc<AtomicBool>,
-    /// When it has to end; what it has found out by then is its finding.
+    /// When the audit has to end; it then reports what it has found so far.
     pub deadline: Option<Instant>,
 }
 
@@ -113,10 +111,10 @@ const NOISE: f64 = 6.0;
 /// The difference of F that counts as zero, as a share of the usual variation of F.
 const SAME: f64 = 1e-4;
 
-/// What an audit found; objectives in the problem's own directions.
+/// What an audit found. Objective values are as the problem returns them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Audit {
-    /// The finding in a word.
+    /// The finding as one word.
     pub verdict: Verdict,
     /// Whether every answer of the follower was tried, so that the finding is certain.
     #[serde(default)]
@@ -126,12 +124,12 @@ pub struct Audit {
     /// How much better the best answer found is for the follower than the reported one; null if
     /// one of them is infeasible.
     pub gap: Option<f64>,
-    /// The gap that would still be none.
+    /// The largest gap that counts as none.
     pub tolerance: f64,
     /// The follower's best answer found.
     pub best: Option<Response>,
-    /// The answers best and worst for the leader among those equally good for the follower, where
-    /// they differ to the leader.
+    /// Among answers that are equally good for the follower, the best and the worst for the leader; absent if
+    /// these do not differ.
     pub ties: Option<Ties>,
     /// Searches started.
     pub starts: u64,
@@ -139,14 +137,14 @@ pub struct Audit {
     pub evaluations: Counts,
 }
 
-/// The finding of an audit in a word.
+/// The finding of an audit as one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Verdict {
-    /// No better answer of the follower was found.
+    /// No better answer was found for the follower.
     Stands,
-    /// There is no better answer of the follower: a proof from the formulas says so.
+    /// A proof from the formulas shows that the follower has no better answer.
     Proven,
     /// The follower has a better answer.
     BetterAnswer,
@@ -154,7 +152,7 @@ pub enum Verdict {
     Infeasible,
     /// No feasible answer was found: the follower may have none.
     NoFeasibleAnswer,
-    /// The audit was broken off before it could say anything.
+    /// The audit was interrupted before it could reach a finding.
     Incomplete,
 }
 
@@ -169,7 +167,7 @@ pub struct Response {
     /// f(x, y).
     #[serde(rename = "f")]
     pub lower_value: f64,
-    /// Violation of the upper constraints, the lower ones included.
+    /// Violation of the upper constraints, including the lower ones.
     pub upper_violation: Option<f64>,
     /// Violation of the lower constraints.
     pub lower_violation: f64,
@@ -195,6 +193,18 @@ pub struct Counts {
     pub failed: u64,
 }
 
+impl Counts {
+    /// Of both levels.
+    pub fn total(&self) -> u64 {
+        self.upper + self.lower
+    }
+
+    /// Together with those of another audit.
+    pub(crate) fn and(self, other: Counts) -> Counts {
+        Counts { upper: self.upper + other.upper, lower: self.lower + other.lower, failed: self.failed + other.failed }
+    }
+}
+
 /// Why an audit ended before its time.
 #[derive(Clone, Debug, PartialEq)]
 enum Ended {
@@ -213,6 +223,12 @@ impl Audit {
         matches!(self.verdict, Verdict::Stands | Verdict::Proven)
     }
 
+    /// The answer that speaks against the reported one.
+    pub(crate) fn objection(&self) -> Option<&Response> {
+        let against = matches!(self.verdict, Verdict::BetterAnswer | Verdict::Infeasible);
+        self.best.as_ref().filter(|_| against)
+    }
+
     /// Takes a proof's finding about the same answer.
     pub(crate) fn settle(&mut self, finding: &FollowerFinding) {
         let verdict = match finding.verdict {
@@ -226,7 +242,7 @@ impl Audit {
         self.words = finding.words() + &ties;
     }
 
-    /// The answer that counts in a position, if it is not the reported one.
+    /// The answer that counts under a position, if it is not the reported one.
     pub fn answer(&self, position: Position) -> Option<&Response> {
         let ties = self.ties.as_ref()?;
         Some(match position {
@@ -236,12 +252,11 @@ impl Audit {
     }
 }
 
-/// Audits a solution; whatever happens on the way is part of the finding. Where the follower's box is open, one
-/// around its answer is searched.
+/// Audits a solution. Failures on the way become part of the finding. If the follower's box is open, the audit
+/// searches a box around its answer.
 pub fn audit(evaluator: &mut dyn Evaluator, solution: &Solution, options: &AuditOptions) -> Audit {
     let spec = evaluator.spec();
-    let is_open = spec.upper.space.is_open() || spec.lower.space.is_open();
-    let closed = is_open.then(|| spec.closed_around(&solution.x, &solution.y));
+    let closed = spec.is_open().then(|| spec.closed_around(&solution.x, &solution.y));
     audit_within(&mut Within::new(evaluator, closed), solution, options)
 }
 

@@ -1,9 +1,10 @@
-//! What the words of a result are worth, measured.
+//! How often results that look alike were right in test runs.
 //!
 //! `cargo xtask calibrate` runs the default method on planted problems, whose optimum is known, and counts how
-//! often answers were right that look alike: how the run ended, whether it searched another box than it was given, whether a
-//! second look at the follower had to correct an answer, and what an audit said. The counts are part of this crate,
-//! so a result can say how often answers like it were right, and warns where that was too seldom.
+//! often answers that look alike were right. Answers look alike if four things agree: how the run ended, whether
+//! it searched another box than the given one, whether a recheck corrected an answer, and what an audit said. The
+//! counts are part of this crate, so a result can say how often similar answers were right, and warns if that was
+//! too seldom.
 
 use crate::audit::Audit;
 use crate::result::{RunResult, Status};
@@ -29,14 +30,14 @@ const TRUSTED: f64 = 0.9;
 /// Variables of the largest test problems.
 const LARGEST: usize = 20;
 
-/// What a result looks like to its reader.
+/// The features of a result by which similar results are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Looks {
     /// `agreed`, `flat`, `budget`, `infeasible` or `other`.
     pub ended: &'static str,
-    /// Whether the box that was searched is not the problem's own: its sides are open, or it was far too wide.
+    /// Whether the run searched another box than the problem's: its sides are open, or it was far too wide.
     pub resized: bool,
-    /// Whether a second look replaced an answer of the follower during the run.
+    /// Whether a recheck replaced an answer of the follower during the run.
     pub corrected: bool,
     /// `none`, `stands` or `against`.
     pub audit: &'static str,
@@ -48,7 +49,7 @@ const CORRECTED: [&str; 2] = ["no", "yes"];
 const AUDIT: [&str; 3] = ["none", "stands", "against"];
 
 impl Looks {
-    /// What a result looks like.
+    /// The features of a result.
     pub fn of(result: &RunResult) -> Looks {
         let verification = result.verification.unwrap_or_default();
         let feasible = |violation: Option<f64>| violation.is_some_and(|violation| violation <= 1e-6);
@@ -72,13 +73,13 @@ impl Looks {
         Looks { audit: "none", ..self }
     }
 
-    /// Its cells in a table.
+    /// The features as cells of a table.
     pub fn key(self) -> [&'static str; 4] {
         let [resized, corrected] = [self.resized, self.corrected].map(usize::from);
         [self.ended, BOX[resized], CORRECTED[corrected], self.audit]
     }
 
-    /// What has these cells; none if nothing has.
+    /// The features in these cells of a table, if they are valid.
     pub fn read(cells: &[&str]) -> Option<Looks> {
         let [ended, resized, corrected, audit] = *cells else { return None };
         let known = |words: &[&'static str], cell: &str| words.iter().position(|word| *word == cell);
@@ -119,7 +120,7 @@ pub struct Likeness {
     pub runs: u64,
     /// ... and how many of them were right.
     pub right: u64,
-    /// Whether such answers are infeasible: they are right where nothing feasible exists.
+    /// Whether such answers are infeasible: they are right if nothing feasible exists.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub infeasible: bool,
 }
@@ -140,7 +141,10 @@ impl fmt::Display for Likeness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (share, runs) = (100.0 * self.share(), grouped(self.runs));
         if self.infeasible {
-            return write!(f, "where test runs found nothing feasible, there was nothing in {share:.1} % of {runs}");
+            return write!(
+                f,
+                "when test runs found nothing feasible, nothing feasible existed in {share:.1} % of {runs}"
+            );
         }
         write!(f, "answers that look like this one were right in {share:.1} % of {runs} test runs")
     }
@@ -166,10 +170,9 @@ fn find(counts: &str, looks: Looks) -> Option<Likeness> {
     }
 }
 
-/// How often answers like that of a result were right. None for other methods than the default one or where its
-/// settings were changed, for runs that were stopped or given a budget and ended by it, for larger problems than the
-/// test runs had, if too few of them ended like it, or if
-/// the result is a known optimum or noisy.
+/// How often answers like that of a result were right. None for methods other than the default or with changed
+/// settings, for runs that were stopped or reached a budget that was set, for problems larger than those of the
+/// test runs, if too few test runs ended in the same way, and if the result is a known optimum or noisy.
 pub fn likeness(result: &RunResult) -> Option<Likeness> {
     let looks = Looks::of(result);
     let settings = &result.id.settings;
@@ -182,8 +185,8 @@ pub fn likeness(result: &RunResult) -> Option<Likeness> {
     if measured && open { find(COUNTS, looks) } else { None }
 }
 
-/// Between which numbers of evaluations eight of ten test runs ended, on problems with about as many variables; none
-/// if too few had as many.
+/// The range of evaluations that eight of ten test runs took on problems with about as many variables; none if
+/// there were too few.
 pub fn evaluations(variables: usize) -> Option<(u64, u64)> {
     range(RANGES, variables as u64)
 }
@@ -234,7 +237,10 @@ mod tests {
     fn nothing_feasible_has_words_of_its_own() {
         let looks = Looks { ended: "infeasible", ..LOOKS };
         let found = find(&looks.line(40, 38), looks).unwrap();
-        assert_eq!(found.to_string(), "where test runs found nothing feasible, there was nothing in 95.0 % of 40");
+        assert_eq!(
+            found.to_string(),
+            "when test runs found nothing feasible, nothing feasible existed in 95.0 % of 40"
+        );
     }
 
     #[test]

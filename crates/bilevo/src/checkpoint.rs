@@ -4,8 +4,8 @@
 //! bytes of the payload (the engine's state, binary so that every bit survives), CRC-32 of all
 //! that; numbers little-endian. The magic line and the header can be read with `head`.
 //!
-//! In a file ([`load`], [`Slot`]) a checkpoint is replaced whole, and only by the same run when it has
-//! come further: never by another run, by an earlier state, or by a second process.
+//! In a file ([`load`], [`Slot`]), a checkpoint is replaced as a whole, and only by a later state of the same
+//! run: never by another run, by an earlier state, or by a second process.
 
 mod bytes;
 mod slot;
@@ -23,21 +23,21 @@ use std::path::PathBuf;
 /// What a checkpoint says about itself, readable without the engine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
-    /// What it is a run of.
+    /// The identity of the run.
     #[serde(flatten)]
     pub id: RunId,
     /// The name under which the problem can be found again: a built-in name or a file.
     pub source: String,
     /// Evaluations at both levels so far.
     pub evaluations: u64,
-    /// Whether the run came to its own end.
+    /// Whether the run finished.
     pub finished: bool,
 }
 
 /// A run as it is saved.
 #[derive(Clone, Debug)]
 pub struct Checkpoint {
-    /// What it is a run of.
+    /// The identity of the run.
     pub header: Header,
     /// The state.
     pub engine: Engine,
@@ -45,7 +45,7 @@ pub struct Checkpoint {
     pub times: Times,
 }
 
-/// Why a checkpoint could not be read or written; what is there is left as it is.
+/// Why a checkpoint could not be read or written; the existing file stays as it is.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckpointError {
@@ -108,7 +108,7 @@ pub enum CheckpointError {
         /// What is in it.
         header: Box<Header>,
     },
-    /// Somebody else saves a run there.
+    /// Another process saves a run there.
     #[error("another process is saving a run into `{}`\nhint: wait until it ends, or give the name of another file", .path.display())]
     InUse {
         /// The file.

@@ -1,5 +1,5 @@
-//! Stable codes of errors and warnings, for programs that have to tell them apart: words may change, codes
-//! do not.
+//! Stable codes of errors and warnings, for programs that have to distinguish them: the wording may change,
+//! the codes do not.
 //!
 //! The command line prints them as in `error[E201]: …` and `warning[W609]: …`; exceptions and warnings of the
 //! Python package carry them as `code`.
@@ -29,33 +29,33 @@ pub const ERRORS: [(&str, &str); 29] = [
     ("E204", "the method does not use this setting"),
     ("E205", "a setting cannot have this value"),
     ("E206", "the setting cannot be changed in a run that has started"),
-    ("E207", "the run cannot begin at this place"),
+    ("E207", "the run cannot start at this point"),
     ("E208", "known evaluations do not fit the problem"),
-    ("E209", "an argument of a function of the Python package is wrong"),
-    ("E301", "an evaluation failed, and the run was set to stop"),
-    ("E302", "every evaluation failed in the same way: a mistake in the function"),
+    ("E209", "an argument of a Python function is wrong"),
+    ("E301", "an evaluation failed, and you asked the run to stop in that case"),
+    ("E302", "every evaluation failed in the same way: probably a bug in your function"),
     ("E303", "the evaluations cannot continue: a program or worker failed, or the time ran out"),
     ("E401", "a file cannot be read or written"),
     ("E402", "the folder of a file does not exist"),
-    ("E403", "a file exists that bilevo will not replace"),
-    ("E404", "a path is not that of an ordinary file"),
+    ("E403", "the file exists, and bilevo will not replace it"),
+    ("E404", "the path is not an ordinary file"),
     ("E405", "a file is read-only"),
     ("E501", "this is not a checkpoint"),
     ("E502", "a checkpoint is damaged or incomplete"),
     ("E503", "a checkpoint was written by another version"),
-    ("E504", "a checkpoint holds another run, or the same run further on"),
+    ("E504", "a checkpoint holds another run, or a later state of the same run"),
     ("E505", "another process is saving to this checkpoint"),
     ("E901", "an internal error: please report it"),
 ];
 
-/// Every code of a warning, which ends nothing, with its meaning.
+/// Every code of a warning with its meaning. Warnings do not end a run.
 pub const WARNINGS: [(&str, &str); 26] = [
     ("W101", "something in a problem file looks wrong"),
-    ("W201", "known evaluations outside of the box are left out"),
+    ("W201", "known evaluations outside the box are ignored"),
     ("W202", "known evaluations of one point contradict each other"),
-    ("W203", "the method only begins at the best known point"),
+    ("W203", "the method uses known evaluations only to choose its start"),
     ("W204", "the method hardly ever satisfies an equality constraint"),
-    ("W301", "evaluations failed, and the run went on without them"),
+    ("W301", "evaluations failed, and the run continued without them"),
     ("W302", "a worker process died and was replaced"),
     ("W303", "runs of an experiment failed"),
     ("W401", "a file could not be written"),
@@ -64,21 +64,21 @@ pub const WARNINGS: [(&str, &str); 26] = [
     ("W404", "the runs of a table differ in their version or settings"),
     ("W601", "there is no answer: the run was too short"),
     ("W602", "there is no answer: every evaluation failed"),
-    ("W603", "there is no answer: F failed at every decision with its follower's answer"),
+    ("W603", "there is no answer: F failed at every decision where the follower had answered"),
     ("W604", "the follower's constraints are violated"),
     ("W605", "the leader's constraints are violated"),
     ("W606", "the audit did not confirm the answer"),
     ("W607", "a proof found a better answer for the follower"),
     ("W608", "the leader's value could not be proven"),
     ("W609", "the follower's answer was not rechecked"),
-    ("W610", "the follower's own solver gave two answers to one decision"),
+    ("W610", "your solver for the follower gave two different answers to one decision"),
     ("W611", "the search ended too early: there may be a better answer"),
     ("W612", "the best known optimum was not reached"),
     ("W613", "the answer lies at an open edge of the box that was searched"),
     ("W614", "answers like this one were wrong too often in test runs"),
 ];
 
-/// The code of something that speaks against an answer.
+/// The code of a reason to doubt an answer.
 pub fn warning(doubt: &Doubt) -> &'static str {
     match doubt {
         Doubt::TooShort => "W601",

@@ -1,8 +1,8 @@
 //! Whether an answer is good: the one rule behind `success`, the warnings of a result and the exit code.
 //!
 //! An answer is good if there is no doubt about it: it is feasible at both levels, the follower was rechecked,
-//! the search came to its own end (restarts agree or, for a method that does not restart, the search no longer
-//! improves) or met its target, and no audit found fault with it. Every doubt becomes a warning.
+//! the search finished (restarts agree or, for a method that does not restart, the search no longer improves) or
+//! met its target, and no audit found fault with it. Every doubt becomes a warning.
 //!
 //! A published method rechecks its follower by refinement: every new elite gets one more lower search with new
 //! random numbers. It ends when its elite has not changed for a while, or its distribution has shrunk to a point.
@@ -18,7 +18,7 @@ use bilevo_core::record::StopReason;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Something that speaks against an answer.
+/// A reason to doubt an answer.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Doubt {
@@ -31,7 +31,7 @@ pub enum Doubt {
         /// Evaluations at that level.
         evaluations: u64,
     },
-    /// There is no answer: F could be evaluated in places, but at no decision with its follower's answer.
+    /// There is no answer: F could not be evaluated at any decision together with the follower's answer.
     NoDecision {
         /// Failed evaluations of both levels.
         failed: u64,
@@ -68,12 +68,12 @@ pub enum Doubt {
         /// Whether the search for the answer had converged.
         settled: bool,
     },
-    /// Test runs that ended alike were wrong too often.
+    /// Test runs that ended in the same way were wrong too often.
     Unlikely {
         /// How often they were right.
         likeness: Likeness,
     },
-    /// The follower's own solver answered one decision differently when asked again.
+    /// The follower's own solver gave two different answers to the same decision.
     AnswersDiffer {
         /// By how much, relative to the largest value.
         difference: f64,
@@ -120,7 +120,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// Everything that speaks against the answer of a run; an answer without doubts is good.
+/// All reasons to doubt the answer of a run; an answer without doubts is good.
 pub fn doubts(result: &RunResult, engine: &Engine) -> Vec<Doubt> {
     let Some(solution) = &result.solution else { return vec![no_answer(result)] };
     let tolerance = engine.config().stop.violation_tolerance;

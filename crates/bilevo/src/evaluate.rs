@@ -1,7 +1,7 @@
 //! Ways of answering a batch: one point after the other, or on a pool of threads.
 //!
-//! The answers and their order do not depend on which one is used. User code may panic: the panic
-//! becomes a failure of that point, and nothing is printed about it on the way.
+//! The answers and their order do not depend on the evaluator. If user code panics, that point fails, and nothing
+//! is printed.
 
 use crate::panics::{self, Quiet};
 use bilevo_core::batch::{Batch, Replies};
@@ -23,10 +23,15 @@ pub trait Evaluator {
     /// Nothing can be evaluated any more; the run is saved and ends.
     fn evaluate(&mut self, batch: &Batch, replies: &mut Replies) -> Result<(), EvaluatorError>;
 
-    /// Says how long the batches from now on may take. Whoever can end an evaluation under way (that
-    /// of another process, say) keeps to it; others need not.
+    /// Sets how long the following batches may take. An evaluator that can end an evaluation in progress (in
+    /// another process, say) must comply; others need not.
     fn limit(&mut self, limits: TimeLimits) {
         let _ = limits;
+    }
+
+    /// Whether points are evaluated one after the other, so that nothing is lost if a slow batch arrives in pieces.
+    fn is_one_by_one(&self) -> bool {
+        false
     }
 }
 
@@ -54,12 +59,16 @@ impl Evaluator for Within<'_> {
     fn limit(&mut self, limits: TimeLimits) {
         self.evaluator.limit(limits);
     }
+
+    fn is_one_by_one(&self) -> bool {
+        self.evaluator.is_one_by_one()
+    }
 }
 
 /// How long evaluations may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeLimits {
-    /// When the run has to end, be an evaluation under way or not ([`EvaluatorError::out_of_time`]).
+    /// When the run has to end, even during an evaluation ([`EvaluatorError::out_of_time`]).
     pub end: Option<Instant>,
     /// The longest one evaluation may take, in place of the evaluator's own limit; longer ones fail.
     pub each: Option<Duration>,
@@ -78,7 +87,7 @@ impl TimeLimits {
 pub struct EvaluatorError {
     /// What happened.
     pub message: String,
-    /// Whether it is only that the time of the run is used up.
+    /// Whether the only reason is that the time of the run is used up.
     pub is_out_of_time: bool,
 }
 
@@ -88,8 +97,8 @@ impl EvaluatorError {
         EvaluatorError { message: message.into(), is_out_of_time: false }
     }
 
-    /// The time of the run was used up while an evaluation was under way. The run ends as one does
-    /// whose time is used up, and can go on.
+    /// The time of the run was used up during an evaluation. The run ends as with any time limit and can be
+    /// continued.
     pub fn out_of_time() -> Self {
         EvaluatorError { message: "the time is used up".into(), is_out_of_time: true }
     }
@@ -145,6 +154,15 @@ impl<P: Deref<Target: BilevelProblem>> Evaluator for Serial<P> {
         self.answer(batch, 0..batch.len(), replies);
         Ok(())
     }
+
+    fn is_one_by_one(&self) -> bool {
+        true
+    }
+}
+
+/// Which of the functions a batch is for: lower, upper, or the follower's own solver.
+pub(crate) fn question(batch: &Batch) -> usize {
+    if batch.asks_follower() { 2 } else { usize::from(batch.level() == Level::Upper) }
 }
 
 /// A batch that takes less than this is not worth waking other threads for.
@@ -219,8 +237,12 @@ impl<P: Deref<Target: BilevelProblem>> Evaluator for Threads<P> {
         self.serial.spec()
     }
 
+    fn is_one_by_one(&self) -> bool {
+        self.threads() == 1
+    }
+
     fn evaluate(&mut self, batch: &Batch, replies: &mut Replies) -> Result<(), EvaluatorError> {
-        let level = if batch.asks_follower() { 2 } else { usize::from(batch.level() == Level::Upper) };
+        let level = question(batch);
         let mut rest = 0..batch.len();
         let start = Instant::now();
         // The first point of a level tells what the others may cost.

@@ -28,7 +28,7 @@ pub const START: usize = 1024;
 /// Links to links that are followed.
 const MAX_LINKS: usize = 40;
 
-/// Why a file could not be read or written; whatever was there is left as it was.
+/// Why a file could not be read or written; the existing file stays as it is.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
@@ -145,7 +145,7 @@ pub(crate) fn write_locked(
     }
 }
 
-/// Whether an open file is the one at a place. Where the system cannot tell, it is believed.
+/// Whether an open file is the one at a place; true if the system cannot tell.
 pub fn is_at(file: &File, place: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -160,8 +160,8 @@ pub fn is_at(file: &File, place: &Path) -> bool {
     }
 }
 
-/// Whether [`write()`] would work, asked before hours of work depend on it; removes what killed
-/// processes left behind.
+/// Checks that [`write()`] would work, before a long run depends on it, and removes what killed processes left
+/// behind.
 ///
 /// # Errors
 /// See [`FileError`].
@@ -171,7 +171,7 @@ pub fn prepare(path: &Path, kind: &Kind) -> Result<(), FileError> {
     Temporary::create(&target.place).map(drop).map_err(|source| kind.failed("write", path, source))
 }
 
-/// Opens a file for reading, if it is one: a pipe would make us wait for ever.
+/// Opens an ordinary file for reading; a pipe, which could block forever, is an error.
 ///
 /// # Errors
 /// See [`FileError`].

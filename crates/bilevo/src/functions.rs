@@ -87,8 +87,8 @@ impl Functions {
         problem
     }
 
-    /// A solver of the follower in addition to its objective: its answers are starting points, which a
-    /// search may improve and an audit checks.
+    /// Adds a solver for the follower to its objective: the solver's answers are starting points, which a search
+    /// may improve and an audit checks.
     pub fn follower(
         mut self,
         follower: impl Fn(&[f64]) -> Result<OracleAnswer, Failure> + Send + Sync + 'static,
@@ -98,13 +98,13 @@ impl Functions {
         self
     }
 
-    /// The leader wants a large objective.
+    /// Maximises the leader's objective.
     pub fn maximize_upper(mut self) -> Self {
         self.spec.upper.direction = Direction::Maximize;
         self
     }
 
-    /// The follower wants a large objective.
+    /// Maximises the follower's objective.
     pub fn maximize_lower(mut self) -> Self {
         self.spec.lower.direction = Direction::Maximize;
         self
@@ -138,7 +138,7 @@ impl Functions {
         self
     }
 
-    /// How far equalities may be missed; 1e-9 by default.
+    /// By how much an equality may be missed; 1e-9 by default.
     pub fn equality_tolerance(mut self, tolerance: f64) -> Self {
         self.spec.equality_tolerance = tolerance;
         self

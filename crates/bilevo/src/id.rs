@@ -6,8 +6,8 @@ use bilevo_core::{Config, Engine};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The identity of a run: problem, method, settings, version and seed. Two runs with the same
-/// identity give the same answer; checkpoints, results and stores tell runs apart by it.
+/// The identity of a run: problem, method, settings, version and seed. Two runs with the same identity give the
+/// same answer; checkpoints, results and stores distinguish runs by it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RunId {
     /// The problem's name.
@@ -37,7 +37,7 @@ impl RunId {
         RunId::of(engine.spec(), engine.config(), method, problem_hash, engine.seed())
     }
 
-    /// The identity of a run that is to be.
+    /// The identity of a run that has not started yet.
     pub fn of(
         spec: &ProblemSpec,
         config: &Config,

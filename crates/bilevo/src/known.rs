@@ -1,9 +1,9 @@
-//! Evaluations that are known already: recorded in one run, used in the next.
+//! Known evaluations: recorded in one run, used in the next.
 //!
-//! A table has a row for each point (x, y): the values of both levels' variables, then `F`, the upper
-//! constraints `G1`, `G2`, …, `f` and the lower constraints `g1`, `g2`, …, all in the problem's own directions and
-//! units, inequalities before equalities. What was not evaluated is empty. In a last column `answer`, 1 marks what
-//! the run returned.
+//! A table has a row for each point (x, y): the variables of both levels, then `F`, the upper constraints `G1`,
+//! `G2`, …, `f` and the lower constraints `g1`, `g2`, …, all as the problem returns them, inequalities before
+//! equalities. A cell is empty if something was not evaluated. In the last column, `answer`, 1 marks the point
+//! that the run returned.
 //!
 //! ```
 //! use bilevo::known::Recorder;
@@ -53,12 +53,12 @@ pub enum TableError {
     },
 }
 
-/// What became of a table, for people: a line with its code for each thing worth knowing.
+/// How a table was used, as text: one line with its code for each notice.
 pub fn words(recalled: &Recalled, given: usize, method: &str) -> Vec<String> {
     let Recalled { points, outside, contradictory, start_only } = *recalled;
     let mut words = Vec::new();
     if outside > 0 {
-        words.push(format!("[W201] {outside} of {given} known evaluations lie outside of the box and are left out"));
+        words.push(format!("[W201] {outside} of {given} known evaluations lie outside the box and are ignored"));
     }
     if contradictory > 0 {
         words.push(format!(
@@ -139,7 +139,9 @@ impl Observer for Recorder {
             Event::Started { engine } => self.spec = Some(engine.spec().clone()),
             Event::Finished { result } => {
                 let at = result.x().as_ref().zip(result.y().as_ref()).and_then(|(x, y)| self.places.get(&key(x, y)));
-                at.iter().for_each(|at| self.rows[**at].is_answer = true);
+                let at = at.copied();
+                // A run may go on after its end, and end elsewhere.
+                self.rows.iter_mut().enumerate().for_each(|(i, row)| row.is_answer = at == Some(i));
             }
             Event::BatchDone { batch, replies, .. } => {
                 if let Some(spec) = self.spec.take() {
@@ -219,7 +221,7 @@ pub fn read(path: &Path, spec: &ProblemSpec) -> Result<Vec<Evaluation>, TableErr
         let record = record.map_err(|error| wrong(error.to_string()))?;
         let cell = |column: &usize| match record.get(*column).unwrap_or_default() {
             "" => Ok(f64::NAN),
-            text => text.parse::<f64>().map_err(|_| wrong(format!("`{text}` in row {} is no number", index + 1))),
+            text => text.parse::<f64>().map_err(|_| wrong(format!("`{text}` in row {} is not a number", index + 1))),
         };
         let all = |columns: &[usize]| columns.iter().map(cell).collect::<Result<Vec<f64>, TableError>>();
         let row = layout.row(all(&layout.x)?, all(&layout.y)?, all(&layout.upper)?, all(&layout.lower)?);
@@ -304,7 +306,7 @@ mod tests {
             ("x1,F,G1\n0,1,2\n", "there is no column `y1`\nhint: its columns are x1, F, G1"),
             ("x1,y1,F\n0,1,2\n", "there is no column `G1`"),
             ("x1,y1\n0,1\n", "neither a column `F` nor a column `f`"),
-            ("x1,y1,f\n0,1,2\n0,one,2\n", "`one` in row 2 is no number"),
+            ("x1,y1,f\n0,1,2\n0,one,2\n", "`one` in row 2 is not a number"),
         ] {
             std::fs::write(&path, text).unwrap();
             let error = read(&path, &spec()).unwrap_err().to_string();

@@ -2,9 +2,9 @@
 //! responds with its own best answer.
 //!
 //! Start with [`Solver`]: it takes a problem ([`source`]: a built-in name, a problem file, or Rust code) and
-//! returns a [`RunResult`]. The algorithms live in `bilevo-core` as a pure engine that asks for evaluations;
-//! this crate drives it: [`evaluate`] answers its batches, [`run`](mod@run) is the loop, [`checkpoint`]
-//! saves and resumes, [`observe`] and [`trace`] watch, and [`mod@audit`] checks the answer.
+//! returns a [`RunResult`]. The algorithms are in `bilevo-core`, a pure engine that asks for evaluations. This
+//! crate drives it: [`evaluate`] answers its batches, [`run`](mod@run) is the loop, [`checkpoint`] saves and
+//! resumes, [`observe`] and [`trace`] follow a run, and [`mod@audit`] checks the answer.
 //!
 //! ```
 //! use bilevo::{Functions, Solver};

@@ -1,4 +1,4 @@
-//! What a run reports while it is working, and who may listen.
+//! What a run reports to observers while it is working.
 
 use crate::checkpoint::CheckpointError;
 use crate::result::{RunResult, Times};
@@ -10,9 +10,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
-/// Evaluations after which a run says how it gets on.
+/// Evaluations after which a run reports its progress.
 pub const PROGRESS_EVALS: usize = 50;
-/// Time after which a run says how it gets on, once the batch under way is done.
+/// Time after which a run reports its progress: within a batch too, if its points are evaluated one by one.
 pub const PROGRESS_TIME: Duration = Duration::from_secs(1);
 
 /// Something that happened in a run.
@@ -48,11 +48,13 @@ pub enum Event<'a> {
         /// What went wrong.
         failure: &'a Failure,
     },
-    /// The run goes on within a generation: told after [`PROGRESS_EVALS`] evaluations or
-    /// [`PROGRESS_TIME`], whichever comes first, if no generation ended in between.
+    /// Progress within a generation: reported after [`PROGRESS_EVALS`] evaluations or [`PROGRESS_TIME`],
+    /// whichever comes first, if no generation ended in between.
     Progress {
-        /// The engine between two batches.
+        /// The engine as it was after the last whole batch.
         engine: &'a Engine,
+        /// Evaluations of the batch under way that are done, and its level.
+        under_way: (Level, usize),
         /// Wall time so far.
         times: Times,
     },
@@ -65,7 +67,7 @@ pub enum Event<'a> {
         /// Wall time so far.
         times: Times,
     },
-    /// A checkpoint was written (or the file holds the same run further on).
+    /// A checkpoint was written (or the file holds a later state of the same run).
     Saved {
         /// The file.
         path: &'a Path,
@@ -82,7 +84,7 @@ pub enum Event<'a> {
     },
 }
 
-/// Watches a run. It cannot touch the engine; `Break` ends the run after the current batch.
+/// Watches a run. It cannot change the engine; `Break` ends the run after the current batch.
 pub trait Observer {
     /// Called for every event, in order.
     fn on(&mut self, event: &Event<'_>) -> ControlFlow<()>;

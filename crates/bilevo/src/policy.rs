@@ -10,23 +10,23 @@ use bilevo_core::problem::{Failure, FailureKind, Level, ProblemSpec};
 /// What a run does about failed evaluations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FailurePolicy {
-    /// How many times to retry a failed evaluation.
+    /// How often to retry a failed evaluation.
     pub retries: u32,
-    /// What follows if it still fails.
+    /// What to do if it still fails.
     pub then: AfterFailure,
 }
 
-/// What follows an evaluation that failed for good.
+/// What to do about an evaluation that failed after all retries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AfterFailure {
-    /// The point counts as the worst of all, and the run continues.
+    /// The point ranks behind all others, and the run continues.
     #[default]
     Worst,
     /// Save the run and end it with an error.
     Stop,
 }
 
-/// Points spread over the box that must fail in the same way before that is taken for a mistake.
+/// If this many points, spread over the box, fail in the same way, that counts as a bug in the function.
 pub const SAME_FAILURES: usize = 20;
 
 /// Tells a mistake in a function from a function that fails in part of the box: it fails with the same

@@ -1,10 +1,10 @@
 //! Problems whose evaluations are made by external programs.
 //!
-//! A [`Program`] keeps a pool of running programs and is asked like any other evaluator. The lines
-//! it exchanges with them are described in [`protocol`]; a program may also be started anew for
-//! every evaluation. Whatever a program does (hang, end, write nonsense or without end), its
-//! evaluation fails with a reason and the next one goes to a fresh process; and no process outlives
-//! the evaluator, not even if the run is killed. [`serve`] is the other end of the protocol.
+//! A [`Program`] is an evaluator that keeps a pool of running programs. [`protocol`] describes the lines it
+//! exchanges with them; a program may also be started anew for every evaluation. If a program hangs, ends, or
+//! writes nonsense or endless output, its evaluation fails with a reason, and the next one goes to a fresh
+//! process. No process outlives the evaluator, not even if the run is killed. [`serve`] is the other end of the
+//! protocol.
 //!
 //! Programs need a Unix system: process groups, and pipes that can be waited for.
 

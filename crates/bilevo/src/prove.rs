@@ -1,5 +1,5 @@
-//! Proofs for problems whose formulas are known: is the follower's answer right, and is there no better
-//! decision? What can be said and what is assumed stands in the crate `bilevo-proof`.
+//! Proofs for problems whose formulas are known: is the follower's answer right, and is there no better decision?
+//! The crate `bilevo-proof` describes what can be proven and under which assumptions.
 //!
 //! ```
 //! use bilevo::prove::{Claim, ProveOptions, prove};
@@ -38,7 +38,7 @@ pub enum Claim {
     Value(f64),
 }
 
-/// How a proof is tried.
+/// Options of a proof.
 #[derive(Clone, Debug)]
 pub struct ProveOptions {
     /// The difference of F that counts as zero, relative to max(1, |F|).
@@ -55,7 +55,7 @@ impl Default for ProveOptions {
     }
 }
 
-/// What was proven of a claim, in the problem's own directions.
+/// What was proven about a claim. Objective values are as the problem returns them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Proof {
     /// The leader's decision; null if only a value was claimed.
@@ -71,7 +71,7 @@ pub struct Proof {
     pub leader: Option<LeaderFinding>,
     /// Which answer counts if several are equally good for the follower.
     pub position: String,
-    /// Constraints are met exactly by whatever is proven, not within a tolerance.
+    /// How constraints are understood: they hold exactly, not within a tolerance.
     pub feasibility: String,
 }
 
@@ -102,7 +102,7 @@ pub enum LeaderVerdict {
 /// The finding about the follower's answer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FollowerFinding {
-    /// The finding in a word.
+    /// The finding as one word.
     pub verdict: FollowerVerdict,
     /// f is at most this far from the follower's optimum; null if nothing is known.
     pub gap: Option<f64>,
@@ -111,25 +111,25 @@ pub struct FollowerFinding {
     pub violation: Option<f64>,
     /// A better answer, certainly feasible; any feasible one if y is not.
     pub better: Option<BetterAnswer>,
-    /// Boxes looked at.
+    /// Boxes examined.
     pub boxes: u64,
-    /// Wall time; null where it is part of a run's.
+    /// Wall time; null if it is part of a run's.
     pub seconds: Option<f64>,
 }
 
 /// The finding about the leader's value.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LeaderFinding {
-    /// The finding in a word.
+    /// The finding as one word.
     pub verdict: LeaderVerdict,
     /// No decision has a better value: a lower bound of F, an upper one if F is maximised; null if none
     /// was found.
     pub lower_bound: Option<f64>,
     /// A better decision, whose answer is proven.
     pub better: Option<BetterDecision>,
-    /// Boxes looked at.
+    /// Boxes examined.
     pub boxes: u64,
-    /// Wall time; null where it is part of a run's.
+    /// Wall time; null if it is part of a run's.
     pub seconds: Option<f64>,
 }
 

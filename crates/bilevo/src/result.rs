@@ -1,5 +1,5 @@
-//! The result of a run: what the engine found and what that took, as one object that `bilevo solve
-//! --format json` prints, stores keep, and tables are made of.
+//! The result of a run: what the engine found and how much work it took. `bilevo solve --format json` prints this
+//! object, stores keep it, and tables are made from it.
 
 use crate::audit::{Audit, Position, Response};
 use crate::calibration::{Likeness, likeness};
@@ -27,7 +27,7 @@ pub enum Status {
     TimeLimit,
     /// An observer asked for it.
     Observer,
-    /// By itself.
+    /// The method ended it.
     #[serde(untagged)]
     Finished(StopReason),
 }
@@ -91,7 +91,7 @@ impl Searched {
 /// Numbers that are not finite are written as `null`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
-    /// What it is a run of.
+    /// The identity of the run.
     #[serde(flatten)]
     pub id: RunId,
     /// The decision with the follower's answer and their values, as `x`, `y`, `F`, `f`, `upper_violation` and
@@ -104,7 +104,7 @@ pub struct RunResult {
     /// Evaluations at both levels; with their `total` in JSON.
     #[serde(serialize_with = "with_total")]
     pub evaluations: Evaluations,
-    /// Lower searches by what became of them.
+    /// Lower searches, by outcome.
     pub lower_searches: LowerSearches,
     /// Distance from the best known values; null if they are unknown.
     pub accuracy: Option<Accuracy>,
@@ -115,14 +115,14 @@ pub struct RunResult {
     /// How the follower's answer was verified, with `words` for people in JSON; null if there is none.
     #[serde(default, serialize_with = "with_words")]
     pub verification: Option<Verification>,
-    /// The box that was searched, where that is not the problem's own; left out otherwise.
+    /// The box that was searched; left out if it is the problem's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub searched: Option<Searched>,
-    /// The noise of F and f, where one was noticed, with `words` for people in JSON: their values are then means; left
-    /// out otherwise.
+    /// The noise of F and f, with `words` for people in JSON; the values are then means. Left out if there is no
+    /// noise.
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "with_words")]
     pub noise: Option<Noise>,
-    /// The searches of the run and what became of them; left out if the method does not keep them.
+    /// The searches of the run and their outcomes; left out if the method does not keep them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<Step>,
     /// Mean accuracy of the ranking model on pairs of one generation; null without one.
@@ -142,14 +142,14 @@ pub struct RunResult {
     /// The check of the follower's answer; null unless asked for.
     #[serde(default)]
     pub audit: Option<Audit>,
-    /// What was proven of the answer, where the formulas are known and it could be; left out if nothing.
+    /// What was proven about the answer, if the formulas are known; left out if nothing was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,
     /// How often answers like this one were right in test runs, with `words` for people in JSON; left out if that
     /// is not known.
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "with_words")]
     pub likeness: Option<Likeness>,
-    /// Why `auto` chose another method than the default one; left out if it did not.
+    /// Why `auto` chose a method other than the default, and similar notes; left out if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
     /// Whether the answer is good ([`crate::doubts`]).
@@ -232,7 +232,7 @@ fn with_words<T: Serialize + fmt::Display, S: Serializer>(told: &Option<T>, seri
 }
 
 impl RunResult {
-    /// The result of `engine` as it stands.
+    /// The result of `engine` in its present state.
     pub fn new(id: RunId, engine: &Engine, stop: Status, times: Times) -> Self {
         let summary = engine.summary();
         let mut result = RunResult {
@@ -268,7 +268,8 @@ impl RunResult {
 
     /// Says whether the answer is good, and if not, why.
     fn judge(&mut self, engine: &Engine) {
-        self.likeness = likeness(self);
+        // The test runs had to search for the follower's answers.
+        self.likeness = likeness(self).filter(|_| !engine.spec().is_oracle_alone());
         let doubts = doubts(self, engine);
         self.success = doubts.is_empty();
         self.warnings = doubts.iter().map(Warning::from).collect();
@@ -288,7 +289,7 @@ impl RunResult {
         self.solution.as_ref().map(of).filter(|value| value.is_finite())
     }
 
-    /// F(x, y), in the problem's own direction; none if there is no answer or no such number.
+    /// F(x, y), as the problem returns it; none if there is no answer or no finite value.
     pub fn upper_value(&self) -> Option<f64> {
         self.number(|solution| solution.upper_value)
     }
@@ -308,8 +309,8 @@ impl RunResult {
         self.number(|solution| solution.lower_violation)
     }
 
-    /// Adds the finding of an audit. If it passed, the answer that counts in `position` takes the place of
-    /// the one found.
+    /// Adds the finding of an audit. If it passed, the answer that counts under `position` replaces the one
+    /// found.
     pub fn audited(&mut self, audit: Audit, position: Option<Position>, engine: &Engine) {
         let counts = audit.answer(position.unwrap_or(Position::Optimistic)).filter(|_| audit.passed());
         if let Some(response) = counts.filter(|response| position.is_some() || self.gains(response, engine)) {

@@ -1,13 +1,14 @@
-//! The run loop: connects an engine and an evaluator, keeps time, saves, and tells observers.
+//! The run loop: connects an engine and an evaluator, keeps time, saves, and notifies observers.
 //!
-//! A run can stop between any two batches. Whatever ends it before its time (Ctrl-C, a time limit,
-//! an evaluation that failed under the policy `stop`) leaves the engine where a checkpoint can
-//! take it up again: the open batch is simply asked for once more.
+//! A run can stop between any two batches. If something ends it early (Ctrl-C, a time limit, a failed evaluation
+//! under the policy `stop`), a checkpoint can continue from the same state: the open batch is simply asked for
+//! again.
 
 mod by_hand;
+mod pace;
 mod session;
 
-use crate::audit::{self, AuditOptions, Position};
+use crate::audit::{self, Audit, AuditOptions, Counts, Position};
 use crate::checkpoint::{Checkpoint, CheckpointError, Header, Saved, Slot, State};
 use crate::evaluate::{Evaluator, EvaluatorError, TimeLimits, Within};
 use crate::id::RunId;
@@ -19,6 +20,7 @@ use crate::result::{Names, RunResult, Status, Times};
 use bilevo_core::config::ConfigError;
 use bilevo_core::engine::{Engine, Evaluation, KnownError, Start, StartError, TellError};
 use bilevo_core::problem::{Failure, Level};
+use bilevo_core::record::Solution;
 use session::Session;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,6 +29,8 @@ use std::time::{Duration, Instant};
 
 /// The part of the time, and of the evaluations, that is kept for an audit, if one is wanted.
 const AUDIT_SHARE: f64 = 0.2;
+/// How often a run goes on because an audit found a better answer of the follower.
+const OBJECTIONS: u32 = 3;
 
 /// When and where a run is saved.
 #[derive(Clone, Debug)]
@@ -35,7 +39,7 @@ pub struct Saving {
     pub path: PathBuf,
     /// Wall time between two checkpoints.
     pub every: Duration,
-    /// Save after as many batches too, if given.
+    /// If given, saves after this many batches too.
     pub every_batches: Option<u64>,
 }
 
@@ -46,17 +50,17 @@ impl Saving {
     }
 }
 
-/// How a run is conducted. Nothing here changes its answers.
+/// Options of a run. None of them changes its answers.
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
     /// What happens to failed evaluations.
     pub policy: FailurePolicy,
     /// Checkpoints, if wanted.
     pub saving: Option<Saving>,
-    /// Wall time after which the run stops, that of earlier sessions and of the audit included. An
-    /// evaluation under way is ended too, where the evaluator can do that.
+    /// Wall time after which the run stops, including earlier sessions and the audit. An evaluation in progress
+    /// is ended too, if the evaluator supports that.
     pub time_limit: Option<Duration>,
-    /// The longest one evaluation may take, where the evaluator can end it; it then counts as failed.
+    /// The longest time that one evaluation may take, if the evaluator can end it; it then counts as failed.
     pub eval_timeout: Option<Duration>,
     /// Set it (from another thread, a signal handler) to stop after the current batch.
     pub stop: Arc<AtomicBool>,
@@ -88,10 +92,10 @@ pub enum RunError {
         /// Path of the setting.
         setting: String,
     },
-    /// A method or a setting that makes no sense.
+    /// A method or a setting is wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// A place where the run cannot begin.
+    /// The run cannot start at a given point.
     #[error(transparent)]
     Start(#[from] StartError),
     /// Known evaluations that do not fit the problem.
@@ -135,7 +139,7 @@ pub enum RunError {
         /// What went wrong.
         failure: Failure,
     },
-    /// The evaluator gave up.
+    /// The evaluator cannot continue.
     #[error(transparent)]
     Evaluator(#[from] EvaluatorError),
     /// The evaluator's replies do not fit the batch.
@@ -196,34 +200,33 @@ impl Run {
         Run { source: id.problem.clone(), engine, id, earlier: None, times: Times::default(), notice: None }
     }
 
-    /// The same run of a problem that can be found again under the name `source` (a file, say) as
-    /// long as its definition has this hash.
+    /// Sets the name under which the problem can be found again (a file, say), and the hash of its definition.
     pub fn of_source(mut self, source: impl Into<String>, hash: impl Into<String>) -> Self {
         self.source = source.into();
         self.id.problem_hash = hash.into();
         self
     }
 
-    /// The same run with something to tell along with its result.
+    /// Adds a notice to the run's result.
     pub fn with_notice(mut self, notice: Option<String>) -> Self {
         self.notice = notice;
         self
     }
 
-    /// Begins at given places instead of drawn ones; the notice tells if the method takes only the first.
+    /// Starts at given points instead of random ones; a notice says if the method uses only the first.
     ///
     /// # Errors
     /// A place outside of the problem's boxes, or a run that has begun.
     pub fn start_at(&mut self, starts: &[Start]) -> Result<(), StartError> {
         let taken = self.engine.start_at(starts)?;
         if taken < starts.len() {
-            self.add_notice(format!("{} begins at one place: the first of {}", self.id().method, starts.len()));
+            self.add_notice(format!("{} starts at one point only, the first of {}", self.id().method, starts.len()));
         }
         Ok(())
     }
 
-    /// Takes evaluations of earlier runs, so that what is known is not evaluated again; the notice tells what was
-    /// left out, and if the method makes little use of them. Before [`Run::start_at`].
+    /// Uses evaluations of earlier runs, which are then not repeated. A notice says which were ignored, and if
+    /// the method makes little use of them. Call it before [`Run::start_at`].
     ///
     /// # Errors
     /// Rows that do not fit the problem, or a run that has begun.
@@ -240,7 +243,7 @@ impl Run {
         });
     }
 
-    /// What is told along with its result.
+    /// The notice in its result.
     pub fn notice(&self) -> Option<&str> {
         self.notice.as_deref()
     }
@@ -297,7 +300,7 @@ impl Run {
         RunResult { notice: self.notice.clone(), ..result }
     }
 
-    /// The run as it stands.
+    /// The run in its present state.
     pub fn checkpoint(&self) -> Checkpoint {
         Checkpoint { header: self.header(), engine: self.engine.clone(), times: self.times }
     }
@@ -306,7 +309,7 @@ impl Run {
         State { header: self.header(), earlier: self.earlier.as_ref(), engine: &self.engine, times: self.times }
     }
 
-    /// Writes the run as it stands, unless the file holds the same run further on.
+    /// Writes the run in its present state, unless the file holds a later state of the same run.
     ///
     /// # Errors
     /// See [`CheckpointError`].
@@ -324,12 +327,13 @@ impl Run {
         options: &RunOptions,
         observers: &mut [&mut dyn Observer],
     ) -> Result<RunResult, RunError> {
-        let slot = self.claim(options)?;
-        self.go_with(slot, evaluator, options, observers)
+        let mut slot = self.claim(options)?;
+        self.go_with(slot.as_mut(), evaluator, options, observers)
     }
 
-    /// Goes on as [`Run::go`] does and then checks the answer, if asked to ([`mod@crate::audit`]).
-    /// Seed, position and stop flag of the audit are those of the run unless `audit` says otherwise.
+    /// Continues like [`Run::go`] and then checks the answer, if asked to ([`mod@crate::audit`]). If the follower has
+    /// a better answer, the run continues with it, up to three times ([`Engine::object`]). The audit uses the run's
+    /// seed, position and stop flag unless `audit` says otherwise.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -346,7 +350,7 @@ impl Run {
 
     pub(crate) fn go_audited_with(
         &mut self,
-        slot: Option<Slot>,
+        mut slot: Option<Slot>,
         evaluator: &mut dyn Evaluator,
         options: &RunOptions,
         audit: Option<&AuditOptions>,
@@ -355,24 +359,62 @@ impl Run {
         let total = self.engine.config().stop.max_evals;
         let held = total.filter(|_| audit.is_some()).map_or(0, |total| (total as f64 * AUDIT_SHARE) as u64);
         self.engine.hold_back(held);
-        let Some(wanted) = audit else { return self.go_with(slot, evaluator, options, observers) };
+        let Some(wanted) = audit else { return self.go_with(slot.as_mut(), evaluator, options, observers) };
         let deadline = self.end_of(options.time_limit);
         let time_limit = options.time_limit.map(|limit| limit.mul_f64(1.0 - AUDIT_SHARE));
         let searching = RunOptions { time_limit, ..options.clone() };
-        let mut result = self.go_with(slot, evaluator, &searching, observers)?;
-        if let Some(solution) = result.solution.as_ref().filter(|_| result.stop != Status::Interrupted) {
+        let mut earlier = Counts::default();
+        let mut objections = 0;
+        loop {
+            let mut result = self.go_with(slot.as_mut(), evaluator, &searching, observers)?;
+            let Some(solution) = result.solution.as_ref().filter(|_| result.stop != Status::Interrupted) else {
+                return Ok(result);
+            };
+            let start = Instant::now();
             evaluator.limit(TimeLimits { end: deadline, each: options.eval_timeout });
-            let position = wanted.position.or(Position::of(self.engine.config()));
-            let (seed, stop) = (self.engine.seed(), Arc::clone(&options.stop));
-            let left = total.map(|total| total.saturating_sub(result.evaluations.total()));
-            let max_evals = wanted.max_evals.into_iter().chain(left).min();
-            let seen = self.engine.follower_seen(&solution.x);
-            let wanted = AuditOptions { seed, stop, position, deadline, max_evals, seen, ..wanted.clone() };
-            let mut within = Within::new(evaluator, self.engine.searched());
-            let finding = audit::audit(&mut within, solution, &wanted);
-            result.audited(finding, position, &self.engine);
+            let rest = |most: u64, spent: u64| most.saturating_sub(spent + earlier.total());
+            let left = total.map(|total| rest(total, result.evaluations.total()));
+            let max_evals = wanted.max_evals.map(|most| rest(most, 0)).into_iter().chain(left).min();
+            let wanted = AuditOptions { deadline, max_evals, stop: Arc::clone(&options.stop), ..wanted.clone() };
+            let (mut finding, position) = self.audit(evaluator, solution, wanted);
+            finding.evaluations = finding.evaluations.and(earlier);
+            earlier = finding.evaluations;
+            self.engine.hold_back(held + earlier.total());
+            let in_time = self.end_of(time_limit).is_none_or(|end| start.elapsed() < end - start);
+            let better = finding.objection().filter(|_| objections < OBJECTIONS && in_time);
+            if !better.is_some_and(|response| self.engine.object(&response.y)) {
+                result.audited(finding, position, &self.engine);
+                return Ok(result);
+            }
+            objections += 1;
+            // A limit holds for the audit, too.
+            self.times.seconds += start.elapsed().as_secs_f64();
         }
-        Ok(result)
+    }
+
+    /// The audit of a solution, and the position that it takes.
+    fn audit(
+        &self,
+        evaluator: &mut dyn Evaluator,
+        solution: &Solution,
+        wanted: AuditOptions,
+    ) -> (Audit, Option<Position>) {
+        let position = wanted.position.or(Position::of(self.engine.config()));
+        let (seed, seen) = (self.engine.seed(), self.engine.follower_seen(&solution.x));
+        let wanted = AuditOptions { seed, position, seen, ..wanted };
+        let searched = self.engine.searched();
+        // A box that the run made smaller may have lost the follower's true answer.
+        let smaller = searched.is_some() && !self.engine.spec().is_open();
+        let finding = audit::audit(&mut Within::new(evaluator, searched), solution, &wanted);
+        if !smaller || !finding.passed() {
+            return (finding, position);
+        }
+        let rest = wanted.max_evals.map(|most| most.saturating_sub(finding.evaluations.total()));
+        let mut wide = audit::audit(evaluator, solution, &AuditOptions { max_evals: rest, ..wanted });
+        let evaluations = finding.evaluations.and(wide.evaluations);
+        wide.evaluations = evaluations;
+        let finding = if wide.objection().is_some() { wide } else { Audit { evaluations, ..finding } };
+        (finding, position)
     }
 
     /// Claims the file to which the run will be saved, if any.
@@ -386,7 +428,7 @@ impl Run {
 
     pub(crate) fn go_with(
         &mut self,
-        slot: Option<Slot>,
+        slot: Option<&mut Slot>,
         evaluator: &mut dyn Evaluator,
         options: &RunOptions,
         observers: &mut [&mut dyn Observer],

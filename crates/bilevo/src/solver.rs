@@ -1,4 +1,4 @@
-//! From a problem to a result: one builder for everybody who runs something.
+//! From a problem to a result: the builder of a run.
 //!
 //! ```
 //! use bilevo::{Solver, source};
@@ -83,8 +83,8 @@ impl<'a> Solver<'a> {
         self
     }
 
-    /// How sure to be before the run stops: `quick`, `normal`, `thorough` or `budget` (default
-    /// method only).
+    /// When the run has searched enough: `local`, `quick`, `normal`, `thorough` or `budget` (default method
+    /// only).
     pub fn effort(self, effort: impl ToString) -> Self {
         self.set("portfolio.effort", effort)
     }
@@ -104,20 +104,20 @@ impl<'a> Solver<'a> {
         self.set("stop.max_lower_evals", count)
     }
 
-    /// The seed of all random numbers. By default it is drawn; the result reports it.
+    /// The seed of all random numbers; by default a random one. The result reports it.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
     }
 
-    /// Begins at given places. A search over decisions alone takes all of them, other methods the first.
+    /// Starts at given points. With a follower's own solver, all of them are tried; otherwise only the first.
     pub fn start_at(mut self, starts: impl IntoIterator<Item = Start>) -> Self {
         self.starts.extend(starts);
         self
     }
 
-    /// Takes evaluations of earlier runs ([`crate::known`]): what is known is not evaluated again. The default
-    /// method learns from all of them, others begin at the best.
+    /// Uses evaluations of earlier runs ([`crate::known`]), which are then not repeated. The default method
+    /// learns from all of them; others start at the best.
     pub fn known(mut self, rows: impl IntoIterator<Item = Evaluation>) -> Self {
         self.known.extend(rows);
         self
@@ -154,7 +154,7 @@ impl<'a> Solver<'a> {
         self
     }
 
-    /// The longest one evaluation may take; see [`RunOptions::eval_timeout`].
+    /// The longest time that one evaluation may take; see [`RunOptions::eval_timeout`].
     pub fn eval_timeout(mut self, limit: Duration) -> Self {
         self.options.eval_timeout = Some(limit);
         self
@@ -186,9 +186,9 @@ impl<'a> Solver<'a> {
         self
     }
 
-    /// Which answer counts if several are equally good for the follower. The search judges every decision
-    /// by it, which costs an upper evaluation for each lower one, and an audit reports it. It overrides the
-    /// position that a problem file names.
+    /// Which answer counts if several are equally good for the follower. The search judges every decision by that
+    /// answer, which costs an upper evaluation for each lower one, and an audit reports it. This overrides the
+    /// position in a problem file.
     pub fn position(mut self, position: Position) -> Self {
         self.audit.get_or_insert_default();
         self.set("position.kind", position)
@@ -209,7 +209,7 @@ impl<'a> Solver<'a> {
         self.ready()?.go(&mut observers)
     }
 
-    /// Checks everything and stops short of the first evaluation.
+    /// Checks everything, and stops just before the first evaluation.
     ///
     /// # Errors
     /// As for [`Solver::run`].
@@ -288,7 +288,7 @@ fn draw_seed() -> u64 {
 pub struct Ready<'a> {
     /// The run.
     pub run: Run,
-    /// How it is conducted.
+    /// Its options.
     pub options: RunOptions,
     audit: Option<AuditOptions>,
     prove: Option<ProveOptions>,
@@ -327,8 +327,8 @@ impl Ready<'_> {
         self.source.labels()
     }
 
-    /// Looks around the answer of a run that ended ([`around`]), with at most about `evaluations`
-    /// evaluations, or a tenth of what the run took, or two seconds of it if that is more.
+    /// Explores the neighbourhood of the answer of a finished run ([`around`]), with at most about `evaluations`
+    /// evaluations; by default a tenth of the run's, or two seconds' worth if that is more.
     ///
     /// # Errors
     /// The problem cannot be evaluated.

@@ -21,13 +21,13 @@ pub trait Source: Send + Sync {
         &self.spec().name
     }
 
-    /// The name under which [`open`] finds it again: a built-in name or a file. Empty for a problem
-    /// that exists in this program alone.
+    /// The name under which [`open`] finds it again: a built-in name or a file. Empty for a problem that exists
+    /// only in this program.
     fn place(&self) -> &str {
         ""
     }
 
-    /// Hash of the problem's definition; empty where the version of the program identifies it.
+    /// Hash of the problem's definition; empty if the version of bilevo identifies it.
     fn hash(&self) -> &str {
         ""
     }
@@ -113,7 +113,7 @@ pub enum SourceError {
     /// A problem file with mistakes.
     #[error("{0}")]
     File(#[from] FileError),
-    /// A file's problem has the sizes that stand in it.
+    /// A size was given for a problem file, which has its own.
     #[error("`{place}` has {upper}+{lower} variables, not {asked_upper}+{asked_lower}\nhint: leave the sizes out")]
     Dims {
         /// The file.
@@ -132,8 +132,7 @@ pub enum SourceError {
 /// Opens names of its own kind; gives none for any other name.
 type Opener = fn(&str, Option<(usize, usize)>) -> Option<Result<Box<dyn Source>, SourceError>>;
 
-/// Opens the problem of a saved run where it is now: its file may have another name since, after which a
-/// problem without a `name` is called. It keeps the name it had.
+/// Opens the problem of a saved run, whose file may have been renamed since. The problem keeps the name it had.
 ///
 /// # Errors
 /// As for [`open`].
@@ -141,7 +140,7 @@ pub fn reopen(place: &str, dims: Option<(usize, usize)>, name: &str) -> Result<B
     file::open_as(place, dims, Some(name)).unwrap_or_else(|| open(place, dims))
 }
 
-/// Opens a problem file that is read with other numbers than it says.
+/// Opens a problem file with other values of its parameters, or with one of its two goals as the objective.
 ///
 /// # Errors
 /// The file has mistakes, or has no such numbers.

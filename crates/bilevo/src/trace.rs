@@ -1,8 +1,7 @@
 //! A run's generations as JSON lines, one for each, flushed as they come.
 //!
-//! Numbers that are not finite are written as `null`. A resumed run continues the file of the
-//! first one; generations after the checkpoint, or half of a line, are cut off before, so every
-//! generation stands there once.
+//! Numbers that are not finite are written as `null`. A resumed run continues the file; generations after the
+//! checkpoint and incomplete lines are removed first, so every generation appears once.
 
 use crate::files::{self, FileError, Kind};
 use crate::observe::{Event, Observer};
@@ -66,8 +65,7 @@ impl TraceWriter {
 
     /// Whether every line was written.
     ///
-    /// # Errors
-    /// The first thing that went wrong; the run went on without further lines.
+    /// # Errors The first error; the run continued without writing further lines.
     pub fn finish(self) -> Result<(), FileError> {
         match self.error {
             None => Ok(()),

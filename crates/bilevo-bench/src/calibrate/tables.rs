@@ -68,7 +68,7 @@ impl<'a> Tables<'a> {
         self.features(out)?;
         self.evaluations(out)?;
         for Seen { run, looks, good, .. } in self.runs.iter().filter(|seen| !seen.run.right) {
-            let said = if *good { "UNTOLD" } else { "told" };
+            let said = if *good { "SILENT" } else { "flagged" };
             let features = run.features.join(",");
             writeln!(out, "    planted:{} ({features}): {}; {looks}; {said}", run.seed, run.found)?;
         }
@@ -114,7 +114,7 @@ impl<'a> Tables<'a> {
 
     fn summary(&self, out: &mut impl Write) -> Result<()> {
         let wrong = |good: bool| self.runs.iter().filter(|seen| !seen.run.right && seen.good == good).count();
-        let (untold, told, all) = (wrong(true), wrong(false), self.runs.len());
+        let (silent, flagged, all) = (wrong(true), wrong(false), self.runs.len());
         let mean = self.runs.iter().map(|seen| seen.run.evaluations).sum::<u64>() / all.max(1) as u64;
         let (held_out, looked_at): (Vec<&Seen<'_>>, _) = self.runs.iter().partition(|s| s.group == Group::Seeds);
         let [looked_at, held_out] = [looked_at, held_out].map(|runs: Vec<&Seen<'_>>| {
@@ -123,9 +123,9 @@ impl<'a> Tables<'a> {
         });
         writeln!(
             out,
-            "{all} runs: {} right, {told} wrong and told, {untold} wrong and untold; {mean} evaluations on average. \
+            "{all} runs: {} right, {flagged} wrong and flagged, {silent} wrong and silent; {mean} evaluations on average. \
              Seeds {looked_at}; held out: {held_out}.\n",
-            all - told - untold
+            all - flagged - silent
         )?;
         Ok(())
     }
@@ -198,15 +198,17 @@ mod tests {
         let mut text = Vec::new();
         tables.print(&mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
-        let first = "80 runs: 70 right, 0 wrong and told, 10 wrong and untold; 500 evaluations on average. Seeds 0-69; held out: 70-79.";
+        let first = "80 runs: 70 right, 0 wrong and flagged, 10 wrong and silent; 500 evaluations on average. Seeds 0-69; held out: 70-79.";
         assert_eq!(text.lines().next(), Some(first));
         assert!(text.contains("| **success** | 100.0 % of 50 | 100.0 % of 10 | 50.0 % of 20 |"), "{text}");
-        // Of those that were looked at too many are wrong: all of them are told.
+        // Of those that were looked at too many are wrong: all of them are flagged.
         let runs: Vec<Run> = (0..80).map(|seed| made_up(seed, seed >= 10, &[])).collect();
         let mut text = Vec::new();
         Tables::new(&runs, &held_out).print(&mut text).unwrap();
         assert!(
-            String::from_utf8(text).unwrap().starts_with("80 runs: 70 right, 10 wrong and told, 0 wrong and untold;")
+            String::from_utf8(text)
+                .unwrap()
+                .starts_with("80 runs: 70 right, 10 wrong and flagged, 0 wrong and silent;")
         );
     }
 }

@@ -16,22 +16,13 @@ const GAP: f64 = 1e-2;
 /// F may differ by this share, or by this much.
 const SHARE: f64 = 1e-2;
 
-/// What a result lets its reader believe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
-    /// It gives no reason to doubt.
-    Good,
-    /// It is no success, or its audit speaks against it.
-    Doubt,
-}
-
 /// What came of a run.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// Whether the answer is right.
     pub right: bool,
-    /// Whether the result lets a reader believe so.
-    pub told: Told,
+    /// Whether the result gives a reason to doubt it: no success, or an audit that speaks against it.
+    pub flagged: bool,
     /// F of the answer in plain units.
     pub found: f64,
     /// The best known F; none if the problem is infeasible.
@@ -56,7 +47,7 @@ impl Finding {
         let truth = nearest(plain.spec(), f64::NAN);
         Finding {
             right: truth.is_none(),
-            told: Told::Doubt,
+            flagged: true,
             found: f64::NAN,
             truth,
             violation: f64::INFINITY,
@@ -114,7 +105,7 @@ pub fn run(name: &str, seed: u64, scales: &Scales, options: &Options) -> Result<
     });
     Ok(Finding {
         right,
-        told: told(&result),
+        flagged: is_flagged(&result),
         found: answer.upper_value,
         truth,
         violation,
@@ -160,10 +151,9 @@ fn is_close(found: f64, truth: f64) -> bool {
     (found - truth).abs() <= SHARE * truth.abs().max(1.0)
 }
 
-/// What a reader of the result, who also had it audited, is let to believe.
-fn told(result: &RunResult) -> Told {
-    let stands = result.audit.as_ref().is_some_and(Audit::passed);
-    if result.success && stands { Told::Good } else { Told::Doubt }
+/// Whether a reader of the audited result has a reason to doubt it.
+fn is_flagged(result: &RunResult) -> bool {
+    !result.success || !result.audit.as_ref().is_some_and(Audit::passed)
 }
 
 /// How a run ended and what it says of itself, in a few words.

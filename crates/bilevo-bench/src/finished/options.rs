@@ -14,6 +14,8 @@ pub struct Options {
     pub(super) units: bool,
     /// Boxes that reach this far to both sides.
     pub(super) wider: Option<f64>,
+    /// Takes each part of the default method away in turn.
+    pub(super) ablation: bool,
     /// Proves every answer, for so long at most, and takes better ones.
     pub(super) prove: Option<Duration>,
     pub(super) markdown: bool,
@@ -34,6 +36,7 @@ impl Options {
             settings: Vec::new(),
             units: false,
             wider: None,
+            ablation: false,
             prove: None,
             markdown: false,
             csv: None,
@@ -46,6 +49,7 @@ impl Options {
                 "--seeds" => options.seeds = seeds(&value()?)?,
                 "--units" => options.units = true,
                 "--wider" => options.wider = Some(value()?.parse()?),
+                "--ablation" => options.ablation = true,
                 "--prove" => options.prove = Some(Duration::try_from_secs_f64(value()?.parse()?)?),
                 "--markdown" => options.markdown = true,
                 "--csv" => options.csv = Some(value()?.into()),
@@ -57,8 +61,11 @@ impl Options {
         if (options.units || options.wider.is_some()) && options.prove.is_some() {
             bail!("--prove needs the plain formulas: leave out --units and --wider");
         }
+        if options.ablation && (options.units || options.wider.is_some()) {
+            bail!("--ablation takes the plain units: leave out --units and --wider");
+        }
         if options.suites.is_empty() {
-            bail!("name a suite: smd, tp, rotated, basblib, bolib, integer, own, nc, or a problem");
+            bail!("name a suite: smd, tp, rotated, basblib, bolib, integer, own, nc, planted:1-100, or a problem");
         }
         Ok(options)
     }
@@ -102,6 +109,7 @@ mod tests {
         let read = |args: &[&str]| Options::read(args.iter().map(|arg| (*arg).to_string()));
         assert!(read(&["--units"]).is_err() && read(&["--nonsense", "smd"]).is_err());
         assert!(read(&["--units", "--prove", "10", "nc"]).is_err() && read(&["--prove", "10", "nc"]).is_ok());
+        assert!(read(&["--units", "--ablation", "nc"]).is_err() && read(&["--ablation", "nc"]).unwrap().ablation);
         let options = read(&["smd", "--seeds", "2", "--set", "portfolio.descent=0", "tp"]).unwrap();
         assert_eq!((options.suites.len(), &options.seeds[..], options.settings[0].1.as_str()), (2, &[2][..], "0"));
     }

@@ -1,20 +1,19 @@
 //! Every run as a line of a CSV file.
 
-use super::Run;
-use super::judge::Told;
+use super::{Options, Run};
 use anyhow::Result;
 use serde::Serialize;
 use std::fs::File;
-use std::path::Path;
 
 #[derive(Serialize)]
 struct Line<'a> {
     suite: &'a str,
-    units: &'a str,
+    /// Of units, or the part that was taken away.
+    change: &'a str,
     problem: &'a str,
     seed: u64,
     right: bool,
-    told: bool,
+    flagged: bool,
     found: f64,
     truth: Option<f64>,
     violation: f64,
@@ -28,19 +27,20 @@ struct Line<'a> {
 pub(super) struct Writer(csv::Writer<File>);
 
 impl Writer {
-    pub(super) fn new(path: &Path) -> Result<Writer> {
-        Ok(Writer(csv::Writer::from_path(path)?))
+    /// The file that the options name.
+    pub(super) fn of(options: &Options) -> Result<Option<Writer>> {
+        Ok(options.csv.as_ref().map(csv::Writer::from_path).transpose()?.map(Writer))
     }
 
-    pub(super) fn keep(&mut self, suite: &str, units: &str, runs: &[Run]) -> Result<()> {
+    pub(super) fn keep(&mut self, suite: &str, change: &str, runs: &[Run]) -> Result<()> {
         for Run { problem, seed, finding } in runs {
             self.0.serialize(Line {
                 suite,
-                units,
+                change,
                 problem,
                 seed: *seed,
                 right: finding.right,
-                told: finding.told == Told::Doubt,
+                flagged: finding.flagged,
                 found: finding.found,
                 truth: finding.truth,
                 violation: finding.violation,

@@ -35,6 +35,7 @@ fn names(suite: &str) -> Result<Vec<String>> {
         "own" => own()?,
         "nc" => indefinite(1),
         suite if suite.starts_with("nc:") => indefinite(suite[3..].parse()?),
+        suite if planted(suite).is_some() => planted(suite).into_iter().flatten().collect(),
         name => vec![name.into()],
     })
 }
@@ -43,6 +44,13 @@ fn names(suite: &str) -> Result<Vec<String>> {
 fn indefinite(first: u32) -> Vec<String> {
     let sizes = ["2+2", "3+3"];
     sizes.iter().flat_map(|size| (first..first + 10).map(move |i| format!("indefinite:{i}@{size}"))).collect()
+}
+
+/// `planted:1-100`: the planted problems of these numbers.
+fn planted(suite: &str) -> Option<impl Iterator<Item = String>> {
+    let (first, last) = suite.strip_prefix("planted:")?.split_once('-')?;
+    let numbers = first.parse::<u32>().ok()?..=last.parse().ok()?;
+    Some(numbers.map(|i| format!("planted:{i}")))
 }
 
 fn collection(name: &str) -> Vec<String> {
@@ -101,6 +109,8 @@ mod tests {
         assert_eq!(counts, [24, 20, 24, 60, 122, 68, 40]);
         assert_eq!(open("smd1@5+5").unwrap().spec().dim(), 10);
         assert_eq!(names("nc:101").unwrap()[10], "indefinite:101@3+3");
+        assert_eq!(names("planted:8-10").unwrap(), ["planted:8", "planted:9", "planted:10"]);
+        assert_eq!(names("planted:8").unwrap(), ["planted:8"], "one problem");
         assert!(source("indefinite:101@3+3").unwrap().formulas().is_some_and(|file| file.spec().dim() == 6));
     }
 }

@@ -9,8 +9,8 @@ pub(super) struct Row {
     title: String,
     runs: usize,
     right: usize,
-    told: usize,
-    untold: usize,
+    flagged: usize,
+    silent: usize,
     mean: f64,
     geometric: f64,
     /// Evaluations over those of the first hit, geometric mean of the right runs.
@@ -25,7 +25,7 @@ fn geometric(values: impl Iterator<Item = f64>) -> f64 {
 
 impl Row {
     pub(super) fn new(suite: &str, units: &str, runs: &[Run]) -> Row {
-        let [right, told, untold] = counts(runs);
+        let [right, flagged, silent] = counts(runs);
         let evaluations = || runs.iter().map(|run| run.finding.evaluations as f64);
         let total: f64 = evaluations().sum();
         let hits = runs.iter().map(|run| &run.finding).filter(|finding| finding.right);
@@ -35,8 +35,8 @@ impl Row {
             title: title.trim().into(),
             runs: runs.len(),
             right,
-            told,
-            untold,
+            flagged,
+            silent,
             mean: total / runs.len() as f64,
             geometric: geometric(evaluations()),
             ratio: geometric(hits),
@@ -44,11 +44,16 @@ impl Row {
         }
     }
 
+    /// Right / flagged / silent, mean evaluations.
+    pub(super) fn brief(&self) -> String {
+        format!("{} / {} / {}, {:.0}", self.right, self.flagged, self.silent, self.mean)
+    }
+
     pub(super) fn line(&self, out: &mut impl Write) -> Result<()> {
-        let Row { title, runs, right, told, untold, mean, geometric, ratio, micros } = self;
+        let Row { title, runs, right, flagged, silent, mean, geometric, ratio, micros } = self;
         writeln!(
             out,
-            "{title:18} {runs:>5} {right:>6} {told:>5} {untold:>7} {mean:8.0} {geometric:8.0} {ratio:7.1} {micros:6.0}"
+            "{title:18} {runs:>5} {right:>6} {flagged:>7} {silent:>7} {mean:8.0} {geometric:8.0} {ratio:7.1} {micros:6.0}"
         )?;
         Ok(out.flush()?)
     }
@@ -57,8 +62,8 @@ impl Row {
 pub(super) fn head(out: &mut impl Write) -> Result<()> {
     writeln!(
         out,
-        "{:18} {:>5} {:>6} {:>5} {:>7} {:>8} {:>8} {:>7} {:>6}",
-        "suite", "runs", "right", "told", "untold", "mean", "geomean", "/ hit", "µs"
+        "{:18} {:>5} {:>6} {:>7} {:>7} {:>8} {:>8} {:>7} {:>6}",
+        "suite", "runs", "right", "flagged", "silent", "mean", "geomean", "/ hit", "µs"
     )?;
     Ok(())
 }
@@ -79,13 +84,10 @@ pub(super) fn wrong(runs: &[Run], out: &mut impl Write) -> Result<()> {
 
 /// The rows as a table for the guide.
 pub(super) fn markdown(rows: &[Row], out: &mut impl Write) -> Result<()> {
-    writeln!(
-        out,
-        "\n| suite | runs | right | wrong and told | wrong and untold | mean evaluations | geometric mean |"
-    )?;
+    writeln!(out, "\n| suite | runs | right | wrong, flagged | wrong, silent | mean evaluations | geometric mean |")?;
     writeln!(out, "|---|---|---|---|---|---|---|")?;
-    for Row { title, runs, right, told, untold, mean, geometric, .. } in rows {
-        writeln!(out, "| {title} | {runs} | {right} | {told} | {untold} | {mean:.0} | {geometric:.0} |")?;
+    for Row { title, runs, right, flagged, silent, mean, geometric, .. } in rows {
+        writeln!(out, "| {title} | {runs} | {right} | {flagged} | {silent} | {mean:.0} | {geometric:.0} |")?;
     }
     Ok(())
 }

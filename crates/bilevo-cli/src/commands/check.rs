@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 /// A file with a `command` names a program, and checking the file starts that program. If the file comes
 /// from somebody else, read it first or check it with --no-run.
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Exit codes: 0 nothing wrong, perhaps with warnings; 2 the file cannot be used.")]
+#[command(after_help = "Exit codes: 0 the file can be used, perhaps with warnings; 2 it cannot.")]
 pub(crate) struct Args {
     /// A problem file
     #[arg(value_name = "FILE")]
@@ -290,7 +290,7 @@ impl Whole {
             return Ok(());
         }
         let words = format!(
-            "would mislead: of {decisions} relaxed answers of the follower, {infeasible} break a constraint when rounded, {worse} are clearly worse than another whole answer"
+            "would mislead: of {decisions} relaxed answers of the follower, {infeasible} violate a constraint when rounded, and {worse} are clearly worse than another whole answer"
         );
         table::line(out, "rounding", words)
     }
@@ -314,7 +314,7 @@ fn text(report: &Report) -> anyhow::Result<()> {
                 n => format!(", of which {}", counted(n as u64, "equation")),
             };
             if size.variables == 0 {
-                table::line(&mut out, name, "answered by its own solver")?;
+                table::line(&mut out, name, "has its own solver")?;
                 continue;
             }
             let variables = counted(size.variables as u64, "variable");

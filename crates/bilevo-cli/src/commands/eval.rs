@@ -16,7 +16,7 @@ pub(crate) struct Args {
     /// The leader's decision: numbers separated by spaces or commas
     #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true)]
     x: Vector,
-    /// The follower's answer; a follower with its own solver is asked for it
+    /// The follower's answer; leave it out if the follower has its own solver
     #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true)]
     y: Option<Vector>,
     #[command(flatten)]
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let (x, given) = (&args.x.0, args.y.as_ref().map(|y| &y.0));
     let solver = spec.follower == Follower::Oracle;
     if given.is_some() && spec.is_oracle_alone() {
-        bail!("only the follower's own solver knows its answers\nhint: leave out `--y`");
+        bail!("the follower has its own solver, which computes the answer\nhint: leave out `--y`");
     }
     if given.is_none() && !solver {
         let numbers = counted(spec.lower.dim() as u64, "number");

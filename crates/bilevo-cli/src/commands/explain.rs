@@ -45,7 +45,8 @@ struct AboutMethod {
 /// What `auto` is where this method is not it.
 fn notice(name: &str) -> Option<String> {
     let (most, beyond) = (methods::MOST_VARIABLES, methods::MANY_VARIABLES);
-    (name == methods::AUTO).then(|| format!("With more than {most} variables `auto` is `{beyond}`, and says so."))
+    (name == methods::AUTO)
+        .then(|| format!("With more than {most} variables, `auto` switches to `{beyond}`, and the result says so."))
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {

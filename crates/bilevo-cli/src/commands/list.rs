@@ -100,7 +100,7 @@ fn list_problems(format: Format) -> anyhow::Result<()> {
     }
     let mut out = output::stdout();
     table::columns(&mut out, &lines)?;
-    writeln!(out, "\n* other sizes by --dims, as in --dims 5+5")?;
+    writeln!(out, "\n* other sizes with --dims, as in --dims 5+5")?;
     Ok(out.flush()?)
 }
 
@@ -121,7 +121,7 @@ fn list_methods(format: Format) -> anyhow::Result<()> {
     lines.extend(rows.iter().map(|row| vec![mark(row), row.about.to_string()]));
     let mut out = output::stdout();
     table::columns(&mut out, &lines)?;
-    writeln!(out, "\n`bilevo explain METHOD` says more.")?;
+    writeln!(out, "\n`bilevo explain METHOD` describes a method.")?;
     Ok(out.flush()?)
 }
 
@@ -134,7 +134,7 @@ fn list_parts(format: Format) -> anyhow::Result<()> {
     lines.extend(parts.into_iter().map(|part| vec![part.setting.into(), part.name, part.about.into()]));
     let mut out = output::stdout();
     table::columns(&mut out, &lines)?;
-    writeln!(out, "\nA method names one of each; `bilevo explain METHOD` says which.")?;
+    writeln!(out, "\nA method combines one of each; `bilevo explain METHOD` shows which.")?;
     Ok(out.flush()?)
 }
 
@@ -160,6 +160,6 @@ fn list_settings(format: Format) -> anyhow::Result<()> {
     }
     let mut out = output::stdout();
     table::columns(&mut out, &lines)?;
-    writeln!(out, "\n`bilevo explain METHOD` shows those of one method and their values there.")?;
+    writeln!(out, "\n`bilevo explain METHOD` shows the settings of one method, with their values.")?;
     Ok(out.flush()?)
 }

@@ -30,7 +30,7 @@ enum Template {
     Tax,
     /// Two firms, one moving first: lists, bounds and best known values in closed form
     Stackelberg,
-    /// Evaluated by a program of your own: a file and a Python script
+    /// Evaluated by your own program: a file and a Python script
     Program,
 }
 

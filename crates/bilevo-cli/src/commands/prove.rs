@@ -17,11 +17,11 @@ use std::time::Instant;
 /// Prove an answer of a problem file, or find a better one
 ///
 /// Answers two questions from the formulas: does the follower have a better answer at this decision, and is
-/// there any better decision? Without a point or a claim the problem is solved first. The exit code is 1 if
+/// there any better decision? If you give no point or claim, the problem is solved first. The exit code is 1 if
 /// something better was found.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// A problem file with formulas, or a built-in problem that is one (basblib/NAME, bolib/NAME)
+    /// A problem file with formulas, or a built-in one (basblib/NAME, bolib/NAME)
     problem: String,
     /// Upper and lower variables, as in 2+3, for problems that come in several sizes
     #[arg(long, value_name = "M+N")]

@@ -22,8 +22,8 @@ use std::path::PathBuf;
 /// Run the published study again and compare its figures with ours
 ///
 /// Writes tables, figures and report.html into a folder and prints the conclusions. Finished runs
-/// are kept in the store: after an interruption, the same command continues where it was. A folder
-/// holds one study: more runs or parts replace fewer; anything else needs another folder.
+/// are kept in the store: after an interruption, the same command continues where it stopped. A folder
+/// holds one study: one with more runs or parts replaces a smaller one; anything else needs another folder.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// Runs of every method on every problem
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     /// Only these parts, separated by commas
     #[arg(long, value_enum, value_name = "PARTS", value_delimiter = ',')]
     only: Vec<PartArg>,
-    /// Number of runs at the same time; 0 means one per processor. It does not change the rows
+    /// Number of runs at the same time; 0 means one per processor. The results do not depend on it
     #[arg(long, short, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024), allow_negative_numbers = true)]
     jobs: u16,
     /// The store [default: study.db in the folder]
@@ -56,7 +56,7 @@ enum PartArg {
     Ablation,
     /// Gold mining and decision making
     Applications,
-    /// What the ranking model brings: the same methods without it
+    /// What the ranking model contributes: the same methods without it
     Controls,
     /// What the paper's text may mean
     Readings,

@@ -7,8 +7,8 @@ use std::io;
 
 /// Serve a problem over the protocol of external programs
 ///
-/// Reads one JSON request per line and answers each with one line, as a program named in a problem
-/// file does, until its input ends. For tests, and to compare your own program with.
+/// Reads one JSON request per line and answers each with one line, like a program named in a problem
+/// file, until its input ends. Use it for tests, and to compare your own program with.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// A built-in problem (see `bilevo list problems`) or a problem file

@@ -42,8 +42,8 @@ const ONE_RUN: [&str; 11] =
 /// Solve a problem
 ///
 /// The exit code is 0 if the answer is good: it is feasible at both levels, the follower was rechecked,
-/// the search came to its end (restarts agree, nothing improves any more, or the target is met), and an audit,
-/// if there was one, found nothing against it. Otherwise the exit code is 1, and a warning says what is wrong.
+/// the search finished (restarts agree, nothing improves any more, or the target is met), and an audit, if you
+/// asked for one, confirmed it. Otherwise the exit code is 1, and a warning says what is wrong.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct Args {
     /// A built-in problem (see `bilevo list problems`) or a problem file
@@ -55,25 +55,24 @@ pub(crate) struct Args {
     /// Seed of all random numbers; the same seed gives the same answer [default: drawn and printed]
     #[arg(long, short, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
     seed: Option<u64>,
-    /// Begin at this decision of the leader: numbers separated by blanks or commas. Where the follower has its
-    /// own solver it may be given several times
+    /// Start at this decision of the leader: numbers separated by spaces or commas. If the follower has its own
+    /// solver, you can give several
     #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true)]
     x0: Vec<Vector>,
-    /// Begin at this answer of the follower: one for each --x0 [default: the middle of its box]
+    /// Start at this answer of the follower: one for each --x0 [default: the middle of its box]
     #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true, requires = "x0")]
     y0: Vec<Vector>,
-    /// Use the evaluations of earlier runs in this table, which --save-evaluations writes: what is known is not
-    /// evaluated again, and the default method learns from all of it. It may be given several times
+    /// Use the evaluations of earlier runs in this table, written by --save-evaluations: they are not repeated,
+    /// and the default method learns from them. You can give several tables
     #[arg(long, value_name = "FILE.csv")]
     known: Vec<PathBuf>,
     /// Write every evaluation of the run to this table
     #[arg(long, value_name = "FILE.csv")]
     save_evaluations: Option<PathBuf>,
-    /// Find the front of a leader with two goals, in a problem file with `minimize = ["...", "..."]`: points of
-    /// which none is better than another in both
+    /// Find the Pareto front of a leader with two goals, for a problem file with `minimize = ["...", "..."]`
     #[arg(long, conflicts_with_all = ONE_RUN)]
     front: bool,
-    /// Points of the front [default: 9]
+    /// Number of points on the front [default: 9]
     #[arg(long, value_name = "N", requires = "front", value_parser = clap::value_parser!(u16).range(2..=1000), allow_negative_numbers = true)]
     points: Option<u16>,
     /// Solve a problem file for several values of one of its parameters, evenly spaced, as in demand=1:10:10;
@@ -82,7 +81,7 @@ pub(crate) struct Args {
     sweep: Option<sweep::Values>,
     #[command(flatten)]
     size: SizeArgs,
-    /// Limit on the evaluations of both levels together, kept to within one batch [default: none]
+    /// Limit on the evaluations of both levels together, exact to within one batch [default: none]
     #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
     max_evals: Option<u64>,
     /// Limit on upper evaluations; the current generation is finished first [default: depends on the number
@@ -99,18 +98,17 @@ pub(crate) struct Args {
     /// for portfolio, upper for the others]
     #[arg(long, value_enum, value_name = "WHEN")]
     target: Option<TargetArg>,
-    /// How sure to be before the run stops by itself: `quick` restarts less often than `normal`, `thorough`
-    /// more often, `budget` spends the whole budget, and `local` stops at the first verified answer, which is
-    /// enough from a good --x0 (portfolio only)
+    /// When the run has searched enough: `quick` stops earlier than `normal`, `thorough` later, `budget` only when
+    /// the budget is spent, and `local` at the first verified answer, for a good --x0 (portfolio only)
     #[arg(long, value_name = "EFFORT", value_parser = ["local", "quick", "normal", "thorough", "budget"])]
     effort: Option<String>,
     /// Change one setting of the method, as in --set allocator.window=48 (see `bilevo explain`)
     #[arg(long, value_name = "KEY=VALUE", value_parser = settings::parse_assignment)]
     set: Vec<(String, String)>,
-    /// Number of evaluation threads; 0 means one per processor. It does not change the answer
+    /// Number of evaluation threads; 0 means one per processor. The answer does not depend on it
     #[arg(long, short, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=1024), allow_negative_numbers = true)]
     jobs: u16,
-    /// What happens if an evaluation fails, retries included
+    /// What to do if an evaluation fails, after all retries
     #[arg(long, value_enum, default_value_t)]
     on_failure: OnFailure,
     /// How many times to retry a failed evaluation
@@ -129,14 +127,14 @@ pub(crate) struct Args {
     /// as PNG; `-` is standard output
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
-    /// Write an HTML page about the run: the answer, how sure it is and why, what lies around it, and what
-    /// to try next. Spends a few more evaluations: a tenth of the run's, or two seconds' worth
+    /// Write an HTML report on the run: the answer, how certain it is and why, what lies around it, and what
+    /// to try next. Takes a few more evaluations: a tenth of the run's, or two seconds' worth
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
     /// Evaluations the report may spend [default: see --report]
     #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true, requires = "report")]
     report_evals: Option<u64>,
-    /// Check the answer: solve the follower's problem once more, by other means, and compare
+    /// Check the answer: solve the follower's problem again, with different methods, and compare
     #[arg(long)]
     audit: bool,
     /// Prove that no decision is better, and adopt better ones found on the way; takes at most a minute
@@ -151,8 +149,8 @@ pub(crate) struct Args {
     /// those of one lower search]
     #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
     audit_evals: Option<u64>,
-    /// If several answers are equally good for the follower, which one counts. Every lower evaluation then
-    /// costs an upper one too, and an audit is made [default: as in the problem file, if it says so]
+    /// Which answer counts if several are equally good for the follower. Every lower evaluation then costs an
+    /// upper one too, and the run ends with an audit [default: as in the problem file, if it says so]
     #[arg(long, value_enum, value_name = "WHICH")]
     position: Option<PositionArg>,
     /// Text for people, JSON for programs
@@ -411,7 +409,7 @@ fn conclude(
     if let Some(error) = &result.save_error {
         output::warn("W401", error);
         rescue(args, run, None);
-        bail!("the run ended, but its last checkpoint could not be written to the file asked for");
+        bail!("the run ended, but its last checkpoint could not be written to the file you asked for");
     }
     if result.stop == Status::TimeLimit
         && let Some(path) = &place

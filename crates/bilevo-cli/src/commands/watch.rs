@@ -14,11 +14,10 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// Watch a run or an experiment that is under way
+/// Watch a run or an experiment in progress
 ///
-/// Reads a checkpoint or a store again and again, without changing it, and shows the state of the run: in the
-/// terminal, or with --open as a page in the browser that updates itself. Ends when the run does, or with
-/// Ctrl-C.
+/// Reads a checkpoint or a store repeatedly, without changing it, and shows the state of the run: in the
+/// terminal, or with --open as a live page in the browser. Ends when the run does, or with Ctrl-C.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// A checkpoint that `bilevo solve --checkpoint` writes, or the store of an experiment

@@ -45,7 +45,9 @@ fn every_template_is_solved_without_a_warning() {
         bilevo(folder.path(), &["new", template, "--template", template]);
         for seed in ["1", "2", "3"] {
             let output = bilevo(folder.path(), &["solve", &format!("{template}.toml"), "--seed", seed]);
-            assert_eq!((code(&output), text(&output.stderr)), (0, ""), "{template} {seed}");
+            assert_eq!(code(&output), 0, "{template} {seed}");
+            // A slow machine is told how the run gets on.
+            assert!(!text(&output.stderr).contains("warning"), "{template} {seed}: {}", text(&output.stderr));
             assert!(!text(&output.stdout).contains("not reached"), "{template} {seed}: {}", text(&output.stdout));
         }
     }
@@ -167,7 +169,7 @@ fn auto_says_where_it_hands_over() {
     let named = ["solve", "many.toml", "--seed", "1", "--max-lower-evals", "1", "-m", "portfolio"];
     assert!(text(&bilevo(folder.path(), &named).stdout).contains("· portfolio ·"));
     let explained = bilevo(folder.path(), &["explain", "auto"]);
-    assert!(text(&explained.stdout).contains("With more than 100 variables `auto` is `cr-tlea-cma-es`"));
+    assert!(text(&explained.stdout).contains("With more than 100 variables, `auto` switches to `cr-tlea-cma-es`"));
 }
 
 #[test]

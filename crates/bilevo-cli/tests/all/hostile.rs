@@ -150,6 +150,9 @@ fn a_file_is_the_same_with_another_comment_and_another_name() {
     assert_eq!(resumed(path, &["road.toml"]), Ok(()));
     file(&toll.replace("(y - 8 + t)^2", "(y - 7 + t)^2"));
     assert!(resumed(path, &["toll.toml"]).unwrap_err().contains("has changed since the run was saved"));
+    file(&format!("note = 1\n{toll}"));
+    let refused = resumed(path, &["toll.toml"]).unwrap_err();
+    assert!(refused.contains("unknown key `note`") && !refused.contains("NEW.toml --resume"), "{refused}");
     assert!(resumed(path, &["smd1"]).is_err());
 }
 

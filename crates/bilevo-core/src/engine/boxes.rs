@@ -13,8 +13,8 @@
 //!
 //! Boxes change only when a search has ended by itself.
 
-use super::SchemeKind;
 use super::probe::Probe;
+use super::{SchemeKind, SchemeState};
 use crate::candidate::Solved;
 use crate::config::Config;
 use crate::portfolio::config::Effort;
@@ -34,10 +34,9 @@ const ROUNDING: f64 = 1e-13;
 /// Values that fall below the first share of what they were, in a smaller box, or rise above the second, are zero as
 /// far as a search can tell.
 const KEPT: (f64, f64) = (0.1, 1.5);
-/// A look close by that follows a whole search may take this share, one in so many, of what the run had spent before,
-/// and a whole search of the smaller box so many times as much.
+/// After this share, one in so many, of what the run had spent before, a look close by that follows a whole search ends
+/// unless a value is still what it was.
 const SHARE: u64 = 3;
-const AGAIN: u64 = 2;
 /// A smaller box reaches this many times as far as the values need to change ...
 const REACH: f64 = 10.0;
 /// ... and is made if it is below this share of the present one.
@@ -66,6 +65,7 @@ impl Look {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Former {
     pub(super) spaces: [Space; 2],
+    pub(super) scheme: Box<SchemeState>,
     pub(super) solved: Solved,
     pub(super) verification: Option<Verification>,
     pub(super) stop: StopReason,
@@ -77,6 +77,11 @@ impl Former {
         let pairs = [(best.upper, self.solved.upper), (best.lower, self.solved.lower)];
         pairs.map(|(new, old)| if new.value == 0.0 { 0.0 } else { (new.value / old.value).abs() })
     }
+
+    /// Whether neither value is about what it was: both are zero as far as a search can tell.
+    fn both_are_gone(&self, best: &Solved) -> bool {
+        self.changes(best).iter().all(|change| !(KEPT.0..=KEPT.1).contains(change))
+    }
 }
 
 /// The boxes of a run.
@@ -85,8 +90,9 @@ pub(super) struct Boxes {
     /// The problem's own, upper and lower; none while the run searches those.
     given: Option<[Space; 2]>,
     pub(super) look: Look,
-    /// Searches in earlier boxes.
+    /// Searches in earlier boxes, and how many of the present scheme's are among them: it may have come back.
     pub(super) steps: Vec<Step>,
+    pub(super) told: usize,
     pub(super) former: Option<Former>,
     /// Points at several distances from the best one, while they are evaluated.
     pub(super) probe: Option<Probe>,
@@ -118,25 +124,22 @@ impl Boxes {
     /// A look begins when a run has spent so many evaluations.
     pub(super) fn begin(&mut self, look: Look, spent: u64) {
         self.look = look;
-        let more = if look == Look::Close { spent / SHARE } else { AGAIN * spent };
-        // A box that grew is left behind for good.
-        self.limit = (self.former.is_some() && self.before.is_some()).then_some(spent + more);
+        // A box that grew is left behind for good, and so is one whose values were seen not to vanish.
+        let limited = look == Look::Close && self.former.is_some() && self.before.is_some();
+        self.limit = limited.then_some(spent + spent / SHARE);
     }
 
-    /// What was found before, if the present look has taken too much, or finds that both values vanish.
+    /// What was found before, if both values vanish in the present look, or neither is what it was after a while.
     pub(super) fn given_up(&self, spent: u64, best: Option<&Solved>) -> Option<&Former> {
-        let vanish = |former: &Former| {
-            let close = best.filter(|_| self.look == Look::Close);
-            close.is_some_and(|best| former.changes(best).iter().all(|c| *c <= KEPT.0))
-        };
-        self.former.as_ref().filter(|former| self.limit.is_some_and(|limit| spent > limit || vanish(former)))
+        let limit = self.limit?;
+        let vanish = |former: &Former| best.is_some_and(|best| former.changes(best).iter().all(|c| *c <= KEPT.0));
+        let gone = |former: &Former| best.is_none_or(|best| former.both_are_gone(best));
+        self.former.as_ref().filter(|former| vanish(former) || spent > limit && gone(former))
     }
 
     /// What was found before, if the present look close by shows that both values are zero as far as can be told.
     pub(super) fn in_vain(&self, best: &Solved) -> Option<&Former> {
-        let zero = |change: &f64| !(KEPT.0..=KEPT.1).contains(change);
-        let limited = self.look == Look::Close && self.limit.is_some();
-        self.former.as_ref().filter(|former| limited && former.changes(best).iter().all(zero))
+        self.former.as_ref().filter(|former| self.limit.is_some() && former.both_are_gone(best))
     }
 
     /// The settings for the present box.
@@ -259,7 +262,9 @@ fn larger(given: Variable, v: Variable, value: f64) -> Variable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::SchemeSetup;
     use crate::problem::{LevelSpec, Outcome};
+    use crate::rng::Streams;
 
     const INF: f64 = f64::INFINITY;
 
@@ -317,9 +322,12 @@ mod tests {
     #[test]
     fn a_look_after_a_whole_search_ends_at_a_third_of_what_was_spent_or_where_values_vanish() {
         let solved = best(0.0, 0.0, (1.0, -2.0));
-        let wide = spec((0.0, 1.0), (0.0, 1.0));
-        let spaces = [wide.upper.space, wide.lower.space];
-        let former = Former { spaces, solved, verification: None, stop: StopReason::Agreed };
+        let (wide, config) = (spec((0.0, 1.0), (0.0, 1.0)), Config::default());
+        let sizes = config.check(&wide).unwrap();
+        let setup = SchemeSetup { spec: &wide, config: &config, sizes: &sizes, streams: Streams::new(1) };
+        let scheme = Box::new(SchemeState::new(config.scheme.kind, setup));
+        let spaces = [wide.upper.space.clone(), wide.lower.space.clone()];
+        let former = Former { spaces, scheme, solved, verification: None, stop: StopReason::Agreed };
         let mut boxes = Boxes::default();
         boxes.begin(Look::Close, 900);
         assert!(boxes.given_up(9000, None).is_none(), "the first look has no limit");
@@ -329,14 +337,15 @@ mod tests {
         boxes.before = Some(former.spaces);
         boxes.begin(Look::Close, 900);
         assert!(boxes.given_up(1200, None).is_none() && boxes.given_up(1201, None).is_some());
+        let later = |values| boxes.given_up(1201, Some(&best(0.0, 0.0, values))).is_some();
+        assert!(later((0.05, 3.5)) && !later((0.05, -1.5)) && !later((1.4, 0.0)), "unless a value is what it was");
         let after = |values| boxes.given_up(1000, Some(&best(0.0, 0.0, values))).is_some();
         assert!(after((-0.09, 0.0)), "both are zero");
         assert!(!after((0.5, 0.0)) && !after((0.0, -1.0)), "one is not");
         let in_vain = |values| boxes.in_vain(&best(0.0, 0.0, values)).is_some();
         assert!(in_vain((25.0, 0.1)) && !in_vain((25.0, -1.9)) && !in_vain((0.9, 0.0)));
         boxes.begin(Look::Whole, 900);
-        assert!(boxes.given_up(2700, None).is_none() && boxes.given_up(2701, None).is_some());
-        assert!(boxes.given_up(1000, Some(&best(0.0, 0.0, (0.0, 0.0)))).is_none(), "what is better is not given up");
+        assert!(boxes.given_up(90_000, Some(&best(0.0, 0.0, (0.0, 0.0)))).is_none(), "a whole search has no limit");
     }
 
     #[test]

@@ -1,6 +1,8 @@
-//! A larger budget for a run that has started.
+//! What lets a run go on that has ended: a larger budget, or a better answer of the follower.
 
 use super::Engine;
+use super::known::free;
+use crate::candidate::Solved;
 use crate::config::{Config, ConfigError};
 use crate::record::StopReason;
 
@@ -35,6 +37,25 @@ impl Engine {
     /// Keeps evaluations of the total budget for what comes after the search: an audit.
     pub fn hold_back(&mut self, evals: u64) {
         self.watch.hold_back(&self.config.stop, evals);
+    }
+
+    /// Goes on with a run that has ended by itself, because the follower may prefer answer `y` to the one reported:
+    /// the method examines it and searches on if it is right. False, and nothing changes, if the method cannot do that
+    /// or no evaluations are left.
+    pub fn object(&mut self, y: &[f64]) -> bool {
+        let by_itself = matches!(self.stop, Some(StopReason::Agreed | StopReason::Flat));
+        let own = |(best, elite): (Solved, &Solved)| best.x == elite.x;
+        let reported = self.scheme.rechecked().zip(self.elite.as_ref()).is_some_and(own);
+        if !by_itself || !reported || self.watch.spent(&self.budgeted()).is_some() {
+            return false;
+        }
+        let y = free(&self.spec().lower.space, y);
+        let goes_on = self.spec.lower.space.contains(&y) && self.scheme.object(&self.spec, &y);
+        if goes_on {
+            self.stop = None;
+            self.boxes.former = None;
+        }
+        goes_on
     }
 
     /// The run was broken off: what looks better but nobody looked at again is not its answer.

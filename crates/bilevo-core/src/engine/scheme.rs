@@ -200,6 +200,12 @@ pub trait Scheme {
         FollowerSeen::default()
     }
 
+    /// After the end of the run: takes an answer to its decision that the follower may prefer, and goes on with a
+    /// verdict on it; false if that is not possible.
+    fn object(&mut self, _spec: &ProblemSpec, _y: &[f64]) -> bool {
+        false
+    }
+
     /// How the search stands.
     fn readings(&self) -> Readings;
 }
@@ -219,11 +225,11 @@ family! {
 }
 
 settings! {
-    /// How the method goes about both levels.
+    /// How the method searches both levels.
     pub struct SchemeConfig in scheme as "scheme";
 
     /// How both levels are searched: `nested` runs a lower search for every chosen candidate;
-    /// `leader` searches the leader's decisions alone, for a follower with its own solver; `portfolio`
+    /// `leader` searches the leader's decisions only, with your own solver for the follower; `portfolio`
     /// chooses among descents, populations and other searches by their results so far.
     kind: SchemeKind = SchemeKind::Nested, |_| words(SchemeKind::ALL);
 }

@@ -51,7 +51,11 @@ impl Engine {
     fn go_back_to(&mut self, former: Former) {
         let later = self.scheme.rechecked().filter(|later| order::better(&later.upper, &former.solved.upper));
         if later.is_none() {
+            self.tell_steps();
             self.spec = self.spec.within(former.spaces);
+            self.scheme = *former.scheme;
+            self.boxes.look = Look::Whole;
+            self.boxes.told = self.scheme.history().len();
         }
         (self.elite, self.stop) = (later.or(Some(former.solved)), Some(former.stop));
     }
@@ -92,9 +96,7 @@ impl Engine {
         if self.outside.is_none() {
             self.outside = Some(Outside::plain(&self.spec));
         }
-        let steps = self.scheme.history();
-        let steps = later(&self.boxes.steps, steps);
-        self.boxes.steps.extend(steps);
+        self.tell_steps();
         self.boxes.begin(look, self.evaluations.total());
         self.spec = spec;
         self.leaning.begin_anew(&self.config);
@@ -134,7 +136,8 @@ impl Engine {
         if let (Look::Whole, Some(stop)) = (self.boxes.look, self.boxes.stop) {
             let verification = self.scheme.verification(best);
             let spaces = [self.spec.upper.space.clone(), self.spec.lower.space.clone()];
-            self.boxes.former = Some(Former { spaces, solved: best.clone(), verification, stop });
+            let scheme = Box::new(self.scheme.clone());
+            self.boxes.former = Some(Former { spaces, scheme, solved: best.clone(), verification, stop });
         }
     }
 
@@ -156,8 +159,14 @@ impl Engine {
     /// The searches of all boxes.
     pub(super) fn all_steps(&self) -> Vec<Step> {
         let mut all = self.boxes.steps.clone();
-        all.extend(later(&self.boxes.steps, self.scheme.history()));
+        all.extend(later(&all, self.scheme.history().split_off(self.boxes.told)));
         all
+    }
+
+    /// The searches of the present scheme become earlier ones.
+    fn tell_steps(&mut self) {
+        self.boxes.steps = self.all_steps();
+        self.boxes.told = 0;
     }
 }
 

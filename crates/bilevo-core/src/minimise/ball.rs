@@ -206,3 +206,6 @@ impl<'a, L: Landscape> Search<'a, L> {
         dot(&self.shift[..f], &self.shift[..f]) / length
     }
 }
+
+#[cfg(test)]
+mod tests;

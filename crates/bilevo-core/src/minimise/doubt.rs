@@ -76,3 +76,6 @@ fn main_direction(n: usize, matrix: &[f64]) -> Vec<f64> {
     let length = norm(&v);
     v.iter().map(|c| c / length).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -295,3 +295,6 @@ fn make_convex(n: usize, matrix: &mut [f64]) {
         (ridge, added) = (4.0 * ridge, ridge);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -217,43 +217,4 @@ fn with_shared(mut upper: Vec<f64>, lower: &[f64]) -> Vec<f64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_constraint_that_the_follower_keeps_is_measured_by_its_own() {
-        assert_eq!(with_shared(vec![1e-9, 1e-9, 0.5, 7.0], &[3.0, 4.0, 2.0]), [1e-9, 2.0, 0.5, 7.0]);
-        assert_eq!(with_shared(vec![1.0, 1e-9], &[3.0]), [1.0, 1e-9]);
-    }
-
-    /// A claim with these values of x and F.
-    fn claim(x: f64, value: f64) -> Claim {
-        Claim { x: vec![x], y: vec![0.5], upper: vec![value], lower: vec![0.0], settled: true }
-    }
-
-    /// Where F changes by so much.
-    fn scales(leader: f64) -> Scales {
-        let (upper, lower, noise) = (vec![leader], vec![1.0], [0.0; 2]);
-        Scales { upper, lower, noise, inequalities: (0, 0), equality_tolerance: 0.0, added: false }
-    }
-
-    #[test]
-    fn what_may_be_noise_is_the_same() {
-        let exact = scales(1.0);
-        let noisy = Scales { noise: [0.05, 0.0], ..exact.clone() };
-        let (a, b, c) = (claim(0.5, 0.0), claim(0.5, 0.09), claim(0.9, 0.11));
-        assert!(!exact.agree(&b, &a) && noisy.agree(&b, &a) && !noisy.agree(&c, &a));
-        assert!(exact.promises(&a, &b) && !noisy.promises(&a, &b) && noisy.promises(&a, &c));
-    }
-
-    #[test]
-    fn what_is_little_of_a_large_scale_is_the_same_only_close_by() {
-        let scales = scales(1e8);
-        let (near, far) = (claim(0.505, 0.3), claim(0.6, 12.0));
-        assert!(scales.agree(&claim(0.5, 12.0), &near) && !scales.agree(&far, &near));
-        assert!(scales.promises(&near, &far) && !scales.promises(&near, &claim(0.5, 12.0)));
-        // Rounding, and the same optimum at two places.
-        assert!(scales.agree(&claim(0.1, 0.05), &claim(0.9, 0.0)));
-        assert!(scales.agree(&claim(0.1, 1.0001e6), &claim(0.9, 1e6)));
-    }
-}
+mod tests;

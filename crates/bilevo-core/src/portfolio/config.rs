@@ -49,26 +49,26 @@ settings! {
     /// Evaluations per variable that a descent may spend, with up to five variables; twice as many per
     /// variable with ten, and so on. Beyond forty variables there are no descents; 0 = none at all.
     descent: usize = 80, |_| whole(0, 1_000_000);
-    /// How many descents to make, before the run ends, for decisions at which the follower is
-    /// indifferent.
+    /// How many descents, before the run ends, look for decisions at which the follower is indifferent.
     ties: usize = 3, |_| whole(0, 1000);
     /// Whether to search along the border between two answers of the follower.
     borders: Switch = Switch::On, |_| words(Switch::ALL);
-    /// Whether to look, after a correction, at the next-best decisions that a search came across.
+    /// Whether to reconsider, after a correction, the next-best decisions that a search has found.
     seconds: Switch = Switch::On, |_| words(Switch::ALL);
     /// Whether to descend from near the lower and the upper corner of the leader's box before the run ends.
     corner: Switch = Switch::On, |_| words(Switch::ALL);
-    /// Whether a restart ends where it comes near the best verified decision.
+    /// Whether a restart ends when it comes near the best verified decision.
     arrival: Switch = Switch::On, |_| words(Switch::ALL);
-    /// Whether populations try other answers than those that their followers find.
+    /// Whether populations also try a random answer at their best decision.
     others: Switch = Switch::On, |_| words(Switch::ALL);
     /// Whether verdicts try other values of each variable of an answer in turn.
     scan: Switch = Switch::On, |_| words(Switch::ALL);
-    /// Whether a descent that ends where no answer is feasible goes on into the follower's constraints.
+    /// Whether a descent that ends at a decision without a feasible answer is followed by searches for feasible
+    /// answers and for the last decision that has one.
     feasible: Switch = Switch::On, |_| words(Switch::ALL);
-    /// Whether a best decision with which no other restart agrees is verified again.
+    /// Whether the best decision is verified again if no other restart agrees with it.
     doubt: Switch = Switch::On, |_| words(Switch::ALL);
-    /// Whether the end of a run is made exact where restarts agree without being at the very same value.
+    /// Whether the answer is refined at the end of a run if restarts agree only approximately.
     exact: Switch = Switch::On, |_| words(Switch::ALL);
     /// A population ends after this many upper evaluations without progress.
     patience: u64 = 150, |_| whole(1, 1_000_000_000_000_000);

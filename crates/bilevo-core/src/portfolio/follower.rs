@@ -213,39 +213,4 @@ pub(super) fn predict(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What a follower asks for whose start turned out to be worth `row`, where another one promises 1.
-    fn after(row: &[f64], other: f64) -> Option<Vec<f64>> {
-        let effort = Effort { radius: 0.1, tolerance: 1e-3, evaluations: 5 };
-        let mut follower = Follower::new(vec![], vec![0.9], Vec::new(), effort).or(Some((vec![other], 1.0)));
-        let mut points = Points::new(1, 1);
-        points.push(&[0.9], row);
-        let mut knowledge = Knowledge { learner: Learner::new(vec![0.3], 0), merit: Merit::new(0, 0) };
-        follower.tell(&[0.9], row, &knowledge.merit);
-        follower.next(&points, &mut knowledge)
-    }
-
-    #[test]
-    fn a_start_on_a_pole_gives_way_to_the_other_one() {
-        assert_eq!(after(&[1e10], 0.2), Some(vec![0.2]));
-        assert_eq!(after(&[], 0.2), Some(vec![0.2]), "a failure is worse than anything");
-        assert_ne!(after(&[0.9], 0.2), Some(vec![0.2]), "it is as good as promised");
-        let close = 0.9 + 0.5 * TEACH;
-        assert_ne!(after(&[1e10], close), Some(vec![close]), "so close by it is no better");
-    }
-
-    #[test]
-    fn a_promise_is_what_the_surrogate_says_of_the_old_answer() {
-        let mut sample = crate::surrogate::Sample::default();
-        for (dx, dy) in [(0.1, 0.0), (-0.1, 0.0), (0.0, 0.1), (0.0, -0.1), (0.1, 0.1)] {
-            sample.points.extend([dx, dy]);
-            sample.values.push(3.0 * dx - dy);
-            sample.len += 1;
-        }
-        let model = Surrogate::with_lengths(&sample, 1, &[0.5; 2]);
-        let (y, worth) = promise(&[0.4], &[2.0], &[0.1], &model, &Merit::new(0, 0));
-        assert!(y == [0.4] && (worth - 2.3).abs() < 1e-6, "{worth}");
-    }
-}
+mod tests;

@@ -38,6 +38,8 @@ pub(super) enum Kind {
     /// ... or from elsewhere, or from where one under a larger weight ended.
     LeanAway,
     LeanOn,
+    /// From there to where the follower loses nothing by it.
+    Regret,
     /// The exact end of that, by the value function.
     Exact,
     /// Along the border between answers.

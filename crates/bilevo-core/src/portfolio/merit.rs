@@ -74,3 +74,6 @@ impl Merit {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

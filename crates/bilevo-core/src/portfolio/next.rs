@@ -6,7 +6,8 @@
 //!    between the two is searched if the claim would have paid, and again with every further answer that a
 //!    verdict finds there, or with the same one tracked if it only moved, and the next-best decisions that the
 //!    restart saw are looked at. Where it claimed more at a decision without an answer, the last one that has one
-//!    is looked for.
+//!    is looked for. A leaning descent goes on to its exact end, and where that leads nowhere to where the follower
+//!    loses nothing.
 //! 3. An elite that stands alone while restarts end elsewhere is verified again: it may owe its value to an
 //!    answer that is not the follower's.
 //! 4. The run ends when restarts agree: three that are feasible and uncorrected, one of them wide. Before
@@ -31,7 +32,7 @@ use super::search::End;
 use super::verify::{DIFFERENT, Depth};
 use borders::{after_correction, another_round, may_cost, second};
 use ending::{closing, is_exhausted};
-use ties::{after_exact, after_leaning, lean, lean_from, lean_is_due, tied};
+use ties::{after_exact, after_leaning, after_regret, lean, lean_from, lean_is_due, regret, tied};
 
 /// Descents before the first population, as long as they end at the same value.
 const FIRST_DESCENTS: usize = 2;
@@ -57,6 +58,8 @@ pub(super) enum Next {
     Finish(Claim, f64),
     /// A leaning descent from a claim, or from anywhere, under a weight.
     Lean { kind: Kind, from: Option<Claim>, weight: f64 },
+    /// From a leaning descent to where the follower loses nothing by an answer with which F is at most this.
+    Regret(Claim, f64),
     /// The exact end of a leaning descent, with answers that the follower must not prefer.
     Exact(Claim, Vec<Vec<f64>>),
     /// The best decision to which the follower gives the hoped for answer rather than its rivals.
@@ -132,7 +135,7 @@ fn verdict(history: &History, last: &Entry) -> Option<Next> {
     let deserved = match last.kind {
         _ if hopeless || worse => false,
         Kind::Population | Kind::Sample | Kind::LeanHere | Kind::LeanAway | Kind::LeanOn => false,
-        Kind::Exact | Kind::Border | Kind::Edge | Kind::Second => promises,
+        Kind::Regret | Kind::Exact | Kind::Border | Kind::Edge | Kind::Second => promises,
         // They come only with noise, which has rules of its own.
         Kind::Smooth | Kind::SmoothHere => false,
         Kind::Descent | Kind::Known | Kind::NearEnds | Kind::Finish | Kind::Feasible => match last.end {
@@ -180,6 +183,7 @@ fn follow_up(history: &History, config: &PortfolioConfig) -> Option<Next> {
         Kind::Population => return after_population(&restart, last),
         Kind::Sample => return Some(lean(history)),
         Kind::LeanHere | Kind::LeanAway | Kind::LeanOn => return after_leaning(history, config, &restart),
+        Kind::Regret => return after_regret(history, last),
         Kind::Finish | Kind::Feasible if last.verdict.is_none() || !restart.iter().any(|e| e.is_corrected()) => {
             if let Some(next) = after_finish(history, &restart) {
                 return Some(next);
@@ -187,7 +191,10 @@ fn follow_up(history: &History, config: &PortfolioConfig) -> Option<Next> {
         }
         _ => {}
     }
-    if let Some(next) = another_round(history, config, &restart).or_else(|| after_exact(history, last)) {
+    if let Some(next) = another_round(history, config, &restart)
+        .or_else(|| after_exact(history, last))
+        .or_else(|| regret(history, config, &restart))
+    {
         return Some(next);
     }
     if let Some(claim) = tied(history, last).filter(|_| config.ties > 0 && last.kind != Kind::Exact) {

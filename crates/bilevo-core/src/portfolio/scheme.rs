@@ -497,6 +497,13 @@ impl Scheme for Portfolio {
         }
     }
 
+    fn object(&mut self, spec: &ProblemSpec, y: &[f64]) -> bool {
+        let elite = self.history.elite_at().filter(|_| matches!(self.present, Present::Ended));
+        let Some(at) = elite else { return false };
+        self.present = self.verify(at, Depth::Wide, u64::MAX, Some(spec.lower.space.to_unit(y)));
+        true
+    }
+
     fn readings(&self) -> Readings {
         let (step_size, axis_ratio) = self.present.searching().map_or((1.0, 1.0), Search::reach);
         let model = match &self.present {
@@ -506,3 +513,6 @@ impl Scheme for Portfolio {
         Readings { step_size, axis_ratio, model }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,6 +18,7 @@ impl Kind {
             Kind::Feasible => "descent into the follower's constraints",
             Kind::Sample => "sample of the box",
             Kind::LeanHere | Kind::LeanAway | Kind::LeanOn => "tie search",
+            Kind::Regret => "tie without regret",
             Kind::Exact => "exact tie",
             Kind::Border => "border between answers",
             Kind::Edge => "last decision with an answer",

@@ -37,6 +37,9 @@ pub(super) const DIFFERENT: f64 = 0.05;
 /// By how much of f's scale an answer must be better to be the true one: in the same place, elsewhere, and
 /// elsewhere where the problem says which of several answers counts, so that f decides.
 const BETTER: (f64, f64, f64) = (1e-12, 1e-4, 1e-10);
+/// The same for an answer in the same place as one that the leader chose among equals, times the square of their
+/// distance: a follower that cares less than that does not care.
+const CARES: f64 = 1e-4;
 /// Difference of f, as a share of its range along the variables, within which another minimum may be the
 /// deeper one.
 const CLOSE: f64 = 0.02;
@@ -109,6 +112,8 @@ pub(super) struct Look {
     pub(super) range: Option<f64>,
     /// Whether the problem says which of equally good answers counts.
     pub(super) decided: bool,
+    /// Whether the leader chose the answer, as tie searches do; otherwise it is what a follower found.
+    pub(super) chosen: bool,
     /// Whether other values of each variable are tried in turn.
     pub(super) scan: Switch,
     /// Evaluations that are left for it.
@@ -335,8 +340,9 @@ impl Verify {
         let mut better = false;
         for i in 0..self.exact.len() {
             let found = &self.exact[i];
-            let elsewhere = distance(&found.y, &self.claim.y) > DIFFERENT;
-            let margin = match (elsewhere, self.look.decided) {
+            let away = distance(&found.y, &self.claim.y);
+            let margin = match (away > DIFFERENT, self.look.decided) {
+                (false, false) if self.look.chosen => (CARES * away * away).max(BETTER.0),
                 (false, _) => BETTER.0,
                 (true, false) => BETTER.1,
                 (true, true) => BETTER.2,

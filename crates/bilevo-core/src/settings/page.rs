@@ -11,16 +11,16 @@ const INTRODUCTION: &str = "\
 
 <!-- Made from the descriptions in the code by `cargo xtask generate`; change those instead. -->
 
-Every method is a set of values with a name. `bilevo explain METHOD` prints those that one method uses; `--set path=value` changes one of them for a run:
+A method is a named set of settings. `bilevo explain METHOD` prints the settings that a method uses; `--set path=value` changes one of them for a run:
 
 ```sh
 bilevo explain cr-tlea-cma-es
 bilevo solve smd1 --method cr-tlea-cma-es --set allocator.window=48 --set stop.target=both
 ```
 
-A setting that the method makes no use of is refused: it would change nothing but look as if it did. *Used* says when a setting is in use; where it is empty, always.
-`null` stands for a value that follows from the problem, from its size or from the kind of search.
-The defaults are those of `bl-cma-es`; what the other methods change stands at the end.
+`bilevo` refuses a setting that the method does not use, because it would have no effect. The column *Used* says when a setting is in use; if it is empty, always.
+`null` means that the value follows from the problem, its size or the kind of search.
+The defaults are those of `bl-cma-es`; [the end of this page](#what-the-methods-change) lists what the other methods change.
 ";
 
 /// Heading and first words of a part of the settings.
@@ -29,7 +29,7 @@ const SECTIONS: [(&str, &str, &str); 8] = [
     ("upper", "The upper strategy", "How the leader's next candidates are chosen."),
     ("lower", "The lower search", "How the follower's answers are found."),
     ("allocator", "The allocator", "Which candidates get a lower search."),
-    ("refine", "The refinement", "Rechecks the best candidate or the elite by another lower search."),
+    ("refine", "The refinement", "How the best candidate or the elite is rechecked by another lower search."),
     ("portfolio", "The portfolio scheme", "Which searches the method may use, and when it has searched enough."),
     ("position", "Ties of the follower", "Which answer counts if several are equally good for the follower."),
     ("stop", "The end of a run", "When a run, and a lower search, ends."),
@@ -73,9 +73,9 @@ fn variants() -> String {
             let _ = writeln!(text, "| `{}` | {} |", method.name(), changed.join(", "));
         }
     }
-    text + "\nThe variants of the other bases change the same on top of their base; in addition \
+    text + "\nThe variants of the other bases make the same changes to their base. In addition, \
             `cr-motea` and `motea-random-recall` have `refine.max_generations=6`, every variant of `boc` that recalls \
-            the elite has `upper.recall=1`, and the published variants of the two TLEA have \
+            the elite has `upper.recall=1`, and the published variants of the two TLEA methods have \
             `lower.transfer_window=3`.\n"
 }
 
@@ -94,5 +94,5 @@ fn budgets() -> String {
         let Budget { upper_evals, upper_window, lower_evals, lower_window } = Budget::for_dim(dim);
         let _ = writeln!(text, "| {dims} | {upper_evals} | {upper_window} | {lower_evals} | {lower_window} |");
     }
-    text + "\nBeyond 20 variables they grow in proportion. A problem may bring its own.\n"
+    text + "\nBeyond 20 variables, budgets grow in proportion. A problem may define its own.\n"
 }

@@ -202,3 +202,55 @@ fn noise_is_smoothed_and_the_value_at_the_centre_found() {
     sample.noise = 0.0;
     assert!(Surrogate::with_lengths(&sample, 1, &[1.0]).offsets().is_empty());
 }
+
+/// The likeliest of some lengths.
+fn likeliest(sample: &Sample, candidates: &[Vec<f64>]) -> Vec<f64> {
+    let all = candidates.iter().max_by(|a, b| likelihood(sample, a).total_cmp(&likelihood(sample, b)));
+    all.unwrap().clone()
+}
+
+/// Lengths with the first, the second, ... or all of them changed by a factor.
+fn changed(which: Option<usize>, factor: f64) -> Vec<f64> {
+    let by = |i: usize| if which.is_none_or(|which| which == i) { factor } else { 1.0 };
+    LENGTHS.iter().enumerate().map(|(i, l)| l * by(i)).collect()
+}
+
+#[test]
+fn a_fit_tries_all_lengths_together_and_one_in_turn() {
+    let sample = sample(14);
+    for tick in 0..6 {
+        let mut candidates = vec![LENGTHS.to_vec()];
+        for which in [None, Some(tick % 3)] {
+            candidates.extend([LENGTH_STEP, 1.0 / LENGTH_STEP].map(|factor| changed(which, factor)));
+        }
+        let mut lengths = LENGTHS.to_vec();
+        Surrogate::fit(&sample, 2, &mut lengths, tick, false);
+        assert_eq!(lengths, likeliest(&sample, &candidates), "{tick}");
+    }
+}
+
+#[test]
+fn seasoned_lengths_and_large_samples_try_one_change_at_a_time() {
+    let (small, large) = (sample(14), sample(LARGE + 1));
+    for tick in 0..12 {
+        let factor = [LENGTH_STEP, 1.0 / LENGTH_STEP][tick % 2];
+        let which = if tick % 4 < 2 { None } else { Some(tick / 4) };
+        for (sample, seasoned) in [(&small, true), (&large, false)] {
+            let mut lengths = LENGTHS.to_vec();
+            Surrogate::fit(sample, 2, &mut lengths, tick, seasoned);
+            assert_eq!(lengths, likeliest(sample, &[LENGTHS.to_vec(), changed(which, factor)]), "{tick}");
+        }
+    }
+}
+
+#[test]
+fn too_few_points_say_nothing_about_lengths_which_stay_within_limits() {
+    let mut lengths = LENGTHS.to_vec();
+    Surrogate::fit(&sample(2), 2, &mut lengths, 0, false);
+    assert_eq!(lengths, LENGTHS);
+    for start in [LENGTH_RANGE.0, LENGTH_RANGE.1] {
+        let mut lengths = vec![start; 3];
+        (0..8).for_each(|tick| drop(Surrogate::fit(&sample(14), 2, &mut lengths, tick, false)));
+        assert!(lengths.iter().all(|l| (LENGTH_RANGE.0..=LENGTH_RANGE.1).contains(l)), "{lengths:?}");
+    }
+}

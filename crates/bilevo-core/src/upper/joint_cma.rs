@@ -41,14 +41,15 @@ settings! {
     /// allocator that skips candidates, only in generations in which it skipped some.
     recall: usize = 0, |_| whole(0, 1_000_000);
     /// Share of the candidates that belong to descents over the decisions: one variable moved, or two
-    /// whole numbers exchanged. Applies if the leader has reals and the follower whole numbers; else it is
-    /// all of them. With `oracle`, only if the leader has whole numbers.
+    /// whole numbers exchanged. Applies if the leader has real variables and the follower whole numbers;
+    /// otherwise all candidates do. With `oracle`, only if the leader has whole numbers.
     exchange: f64 = 0.5, |_| number(0.0, 1.0),
         if "lower.kind = exchange or oracle" |c| {
             matches!(c.lower.kind, LowerKind::Exchange | LowerKind::Oracle)
         };
-    /// Descents over the decisions that must end at the best value before a run may end; if null, 3 where steps of
-    /// real variables show the way, else 4. After ten, or twice this many, without a better value it ends anyway.
+    /// Descents over the decisions that must end at the best value before the run ends; if null, 3 if the leader
+    /// has real variables to step along, else 4. After ten descents, or twice this many, without a better value the
+    /// run ends anyway.
     agreeing: Option<usize> = None, |_| whole(1, 1_000_000),
         if "lower.kind = exchange or oracle" |c| {
             matches!(c.lower.kind, LowerKind::Exchange | LowerKind::Oracle)

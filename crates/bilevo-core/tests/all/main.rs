@@ -11,6 +11,7 @@ mod draws;
 mod engine;
 mod golden;
 mod noise;
+mod objections;
 mod position;
 mod settings;
 mod training;

@@ -122,5 +122,9 @@ fn the_page_of_a_run_works_in_a_browser() {
     browser.media("print", "light");
     browser.open(&file);
     assert_eq!(browser.eval("getComputedStyle(document.querySelector('nav')).display"), json!("none"));
+    // Paper is narrow: two slices side by side all the same.
+    browser.size(720, 900);
+    let columns = "getComputedStyle(document.querySelector('#around .panels')).gridTemplateColumns.split(' ').length";
+    assert_eq!(browser.eval(columns), json!(2));
     browser.print("run-print");
 }

@@ -11,7 +11,7 @@ use std::io::{self, Read};
 /// First bytes of every checkpoint.
 pub(super) const MAGIC: &[u8] = b"bilevo checkpoint\n";
 /// Version of the layout.
-const FORMAT: u32 = 6;
+const FORMAT: u32 = 7;
 /// Longest header that is believed.
 const MAX_HEADER: u32 = 1 << 20;
 /// Magic, version, header length.

@@ -115,6 +115,10 @@ impl Evaluator for Program {
         &self.spec.problem
     }
 
+    fn is_one_by_one(&self) -> bool {
+        self.workers.iter().all(|workers| workers.len() == 1)
+    }
+
     fn evaluate(&mut self, batch: &Batch, replies: &mut Replies) -> Result<(), EvaluatorError> {
         self.answers.clear();
         self.answers.resize(batch.len(), None);

@@ -1,13 +1,15 @@
 //! The loop of one session: ask, evaluate, tell, until the run ends or something stops it.
 
+use super::pace::Pace;
 use super::{Run, RunError, RunOptions, guarded};
 use crate::checkpoint::Slot;
-use crate::evaluate::{Evaluator, TimeLimits};
+use crate::evaluate::{Evaluator, EvaluatorError, TimeLimits};
 use crate::observe::{Event, Observer, PROGRESS_EVALS, PROGRESS_TIME};
 use crate::policy::{AfterFailure, FailurePolicy, Mistakes, evaluate_whole, retry};
 use crate::result::{Names, RunResult, Status};
 use bilevo_core::batch::{Batch, Replies};
 use bilevo_core::engine::Ask;
+use bilevo_core::problem::Level;
 use bilevo_core::record::GenerationRecord;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
@@ -17,10 +19,13 @@ use std::time::Instant;
 pub(super) struct Session<'a, 'o> {
     run: &'a mut Run,
     options: &'a RunOptions,
-    slot: Option<Slot>,
+    slot: Option<&'a mut Slot>,
     observers: &'a mut [&'o mut dyn Observer],
     replies: Replies,
     mistakes: Mistakes,
+    /// Whether the open batch looks for points that work.
+    scouting: bool,
+    pace: Pace,
     started: Instant,
     seconds_before: f64,
     limits: TimeLimits,
@@ -36,7 +41,7 @@ impl<'a, 'o> Session<'a, 'o> {
     pub(super) fn new(
         run: &'a mut Run,
         options: &'a RunOptions,
-        slot: Option<Slot>,
+        slot: Option<&'a mut Slot>,
         observers: &'a mut [&'o mut dyn Observer],
     ) -> Self {
         let now = Instant::now();
@@ -50,6 +55,8 @@ impl<'a, 'o> Session<'a, 'o> {
             observers,
             replies: Replies::default(),
             mistakes: Mistakes::default(),
+            scouting: false,
+            pace: Pace::default(),
             started: now,
             saved: now,
             batches_since_save: 0,
@@ -70,36 +77,76 @@ impl<'a, 'o> Session<'a, 'o> {
                 guarded(|| self.run.engine.train())?;
                 self.run.times.training_seconds += start.elapsed().as_secs_f64();
             }
-            let scouting = self.run.engine.is_scouting();
+            self.scouting = self.run.engine.is_scouting();
             match guarded(|| self.run.engine.ask())? {
                 Ask::Finished(reason) => return Ok(Status::Finished(reason)),
                 Ask::Evaluate(batch) => {
-                    let policy = self.options.policy;
-                    self.told.1 += batch.len();
-                    match evaluate(evaluator, batch, policy, &mut self.replies, self.observers) {
+                    let first = self.pace.points(evaluator, batch, batch.len());
+                    let evaluated = if first == batch.len() {
+                        self.told.1 += first;
+                        let start = Instant::now();
+                        let evaluated = evaluate_whole(evaluator, batch, &mut self.replies);
+                        self.pace.note(batch, first, start.elapsed());
+                        let mistakes = self.scouting.then_some(&mut self.mistakes);
+                        evaluated.and_then(|()| {
+                            finish(evaluator, batch, self.options.policy, &mut self.replies, self.observers, mistakes)
+                        })
+                    } else {
+                        // Observers see the engine while a piece is evaluated.
+                        let batch = batch.clone();
+                        self.in_pieces(evaluator, &batch)
+                    };
+                    match evaluated {
                         Ok(stop) => self.broken_off |= stop,
-                        Err(RunError::Evaluator(error)) if error.is_out_of_time => return Ok(Status::TimeLimit),
+                        Err(RunError::Evaluator(error)) if error.is_out_of_time => {
+                            return Ok(self.stopped().unwrap_or(Status::TimeLimit));
+                        }
                         Err(error) => return Err(error),
-                    }
-                    if scouting {
-                        self.mistakes.note(evaluator.spec(), batch, &self.replies)?;
                     }
                 }
             }
             let record = guarded(|| self.run.engine.tell(&self.replies))??;
-            self.run.times.seconds = self.seconds_before + self.started.elapsed().as_secs_f64();
-            self.tell(record.as_ref());
+            self.tell(record.as_ref(), (self.replies.level(), 0));
             self.save_when_due();
         }
     }
 
+    /// Evaluates a slow batch and tells observers on the way that the run goes on; whether one of them wants to stop.
+    fn in_pieces(&mut self, evaluator: &mut dyn Evaluator, batch: &Batch) -> Result<bool, RunError> {
+        let (mut whole, mut piece) = (Replies::default(), Replies::default());
+        whole.start_on(evaluator.spec(), batch);
+        let mut done = 0;
+        while done < batch.len() {
+            let points = self.pace.points(evaluator, batch, batch.len() - done);
+            let indices: Vec<usize> = (done..done + points).collect();
+            let start = Instant::now();
+            evaluate_whole(evaluator, &batch.subset(&indices), &mut piece)?;
+            self.pace.note(batch, points, start.elapsed());
+            whole.append(&mut piece);
+            done += points;
+            self.told.1 += points;
+            if done < batch.len() {
+                self.tell(None, (batch.level(), done));
+            }
+            if self.broken_off || self.limits.is_over() {
+                return Err(EvaluatorError::out_of_time().into());
+            }
+        }
+        self.replies = whole;
+        let mistakes = self.scouting.then_some(&mut self.mistakes);
+        finish(evaluator, batch, self.options.policy, &mut self.replies, self.observers, mistakes)
+    }
+
     /// Tells observers of a generation that ended, and now and then that the run goes on.
-    fn tell(&mut self, record: Option<&GenerationRecord>) {
+    fn tell(&mut self, record: Option<&GenerationRecord>, under_way: (Level, usize)) {
+        self.run.times.seconds = self.seconds_before + self.started.elapsed().as_secs_f64();
         let (engine, times) = (&self.run.engine, self.run.times);
         let (at, evals) = self.told;
         let event = match record {
             Some(record) => Event::GenerationDone { record, engine, times },
-            None if evals >= PROGRESS_EVALS || at.elapsed() >= PROGRESS_TIME => Event::Progress { engine, times },
+            None if evals >= PROGRESS_EVALS || at.elapsed() >= PROGRESS_TIME => {
+                Event::Progress { engine, under_way, times }
+            }
             None => return,
         };
         self.broken_off |= notify(self.observers, &event);
@@ -155,16 +202,16 @@ impl<'a, 'o> Session<'a, 'o> {
     }
 }
 
-/// Evaluates one batch under the failure policy; whether an observer wants to stop.
-fn evaluate(
+/// Applies the failure policy to a batch that was evaluated; whether an observer wants to stop.
+fn finish(
     evaluator: &mut dyn Evaluator,
     batch: &Batch,
     policy: FailurePolicy,
     replies: &mut Replies,
     observers: &mut [&mut dyn Observer],
+    mistakes: Option<&mut Mistakes>,
 ) -> Result<bool, RunError> {
     let level = batch.level();
-    evaluate_whole(evaluator, batch, replies)?;
     retry(evaluator, batch, replies, policy.retries)?;
     let mut stop = notify(observers, &Event::BatchDone { level, points: batch.len(), batch, replies });
     for (index, failure) in replies.failures() {
@@ -175,6 +222,7 @@ fn evaluate(
             return Err(RunError::Evaluation { level, id, x: x.into(), y: y.into(), names, failure });
         }
     }
+    mistakes.map_or(Ok(()), |mistakes| mistakes.note(evaluator.spec(), batch, replies))?;
     Ok(stop)
 }
 

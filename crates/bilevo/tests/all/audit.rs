@@ -344,3 +344,44 @@ fn noise_is_no_better_answer() {
     let told = audit(0.05);
     assert!(told.verdict == Verdict::Stands && told.ties.is_none(), "{told:?}");
 }
+
+/// A false basin of the follower, wider than the true one, in which the leader gains.
+#[test]
+fn a_better_answer_that_an_audit_finds_goes_back_into_the_run() {
+    let planted = bilevo::source::open("planted:1000315", None).unwrap();
+    let solver = || Solver::new(&*planted).seed(1_000_315).set("stop.target", "off");
+    let best = planted.spec().best_known[0].upper;
+    let alone = solver().run().unwrap();
+    assert!(alone.upper_value().unwrap() < best - 1.0, "the run is not deceived any more: choose another problem");
+    let result = solver().audit(AuditOptions::default()).run().unwrap();
+    assert!((result.upper_value().unwrap() - best).abs() < 1e-2, "{result:?}");
+    let audit = result.audit.unwrap();
+    assert!(result.success && audit.passed(), "{audit:?}");
+    assert!(result.verification.unwrap().corrected > 0);
+    assert!(result.evaluations.total() > alone.evaluations.total());
+    // A budget counts both audits.
+    let total = alone.evaluations.total() + 2000;
+    let short = solver().max_evals(total).audit(AuditOptions::default()).run().unwrap();
+    let spent = short.evaluations.total() + short.audit.unwrap().evaluations.total();
+    assert!(spent <= total + 100, "{spent} of {total}");
+}
+
+#[test]
+fn a_deceptive_follower_is_seen_through_in_a_box_far_too_wide() {
+    let planted = bilevo::source::open("planted:1000348", None).unwrap();
+    let result = Solver::new(&*planted).seed(1_000_348).set("stop.target", "off").run().unwrap();
+    let best = planted.spec().best_known[0].upper;
+    assert!((result.upper_value().unwrap() - best).abs() < 1e-4, "{result:?}");
+    assert!(result.searched.is_some(), "in its own box it was wrong");
+}
+
+#[test]
+fn an_answer_from_a_box_made_too_small_is_exposed_in_the_problems_own() {
+    // The run ends in a small box that has lost the follower's better basin.
+    let planted = bilevo::source::open("planted:5000114", None).unwrap();
+    let solver = Solver::new(&*planted).seed(5_000_114).set("stop.target", "off");
+    let result = solver.audit(AuditOptions::default()).run().unwrap();
+    let best = planted.spec().best_known[0].upper;
+    let right = (result.upper_value().unwrap() - best).abs() < 1e-2;
+    assert!(right || !result.success, "wrong and silent: {result:?}");
+}

@@ -20,7 +20,7 @@ pub(super) struct Args {
     /// Output format
     #[arg(long, value_enum)]
     format: ExportFormat,
-    /// Where to write; replaces an earlier export but no other file; a new folder for ioh [default: stdout]
+    /// Where to write: a file, which may be an earlier export, or a new folder for ioh [default: stdout]
     #[arg(long, value_name = "PATH", required_if_eq("format", "ioh"))]
     out: Option<PathBuf>,
     /// Include convergence curves (jsonl; ioh always has them, csv never)
@@ -40,7 +40,7 @@ enum ExportFormat {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     if args.traces && args.format == ExportFormat::Csv {
-        bail!("CSV has no place for convergence curves\nhint: use --format jsonl --traces, or --format ioh");
+        bail!("CSV cannot hold convergence curves\nhint: use --format jsonl --traces, or --format ioh");
     }
     let store = Store::read(&args.rows.store)?;
     output::warn_of_missing_log(&store);

@@ -17,7 +17,7 @@ pub(crate) const FINISHED_RUNS_ARE_SAFE: &str = "stopping; finished runs are saf
 
 /// Run a grid of methods, problems and seeds, except for what the store already has
 ///
-/// Every finished run is one row of the store. If it is interrupted, the same command continues where it
+/// Every finished run is one row of the store. After an interruption, the same command continues where it
 /// stopped. Exit code 1 means that a run failed.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
@@ -26,7 +26,7 @@ pub(super) struct Args {
     /// The store [default: the grid file's name with `.db`, or experiment.db]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
-    /// Number of runs at the same time; 0 means one per processor. It does not change the rows
+    /// Number of runs at the same time; 0 means one per processor. The results do not depend on it
     #[arg(long, short, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024), allow_negative_numbers = true)]
     jobs: u16,
     /// Text for people, or JSON for programs: one line per finished run

@@ -9,7 +9,7 @@ use bilevo_lab::tables::{self, general, groups};
 use clap::ValueEnum;
 use std::io::Write;
 
-/// Print medians, marks and expected running times of a store
+/// Print medians, marks of significance and expected running times of a store
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
     #[command(flatten)]

@@ -95,12 +95,12 @@ fn print(about: &About) -> anyhow::Result<()> {
     let (upper, lower) = (&about.upper, &about.lower);
     heading(out, format_args!("{} {}+{}", about.problem, upper.variables.len(), lower.variables.len()))?;
     if let Some(words) = about.about {
-        writeln!(out, "{words}{}", if about.scalable { "; other sizes by --dims" } else { "" })?;
+        writeln!(out, "{words}{}", if about.scalable { "; other sizes with --dims" } else { "" })?;
     }
     writeln!(out)?;
     for (name, level) in [("The leader", upper), ("The follower", lower)] {
         if level.variables.is_empty() {
-            writeln!(out, "{name} is answered for by its own solver\n")?;
+            writeln!(out, "{name} has its own solver\n")?;
             continue;
         }
         let verb = if level.direction == Direction::Maximize { "maximises" } else { "minimises" };

@@ -10,7 +10,7 @@ def upper(x, y):
 
 
 def lower(x, y):
-    """The follower's."""
+    """The follower's objective and constraint values."""
     (t,), (y1,) = x, y
     return (y1 - 8 + t) ** 2, []
 

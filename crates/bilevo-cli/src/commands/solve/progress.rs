@@ -17,6 +17,8 @@ pub(super) struct Progress {
     bar: ProgressBar,
     limits: Limits,
     used: Used,
+    /// Evaluations of the batch under way that are counted already.
+    counted: usize,
     skipped: u64,
     best: String,
     pace: Pace,
@@ -44,6 +46,7 @@ impl Progress {
             pace: Pace { started: now, at_start: limits.budget_share(&used).unwrap_or(0.0) },
             limits,
             used,
+            counted: 0,
             skipped: 0,
             best: "F –".into(),
             said: now,
@@ -65,6 +68,16 @@ impl Progress {
         };
         let left = self.limits.left(&self.used, &self.pace, now).map(|words| format!(" · {words}")).unwrap_or_default();
         format!("{upper} + {lower} evals · {}{skipped}{left}", self.best)
+    }
+
+    /// Counts the points of a batch that are done.
+    fn count(&mut self, level: Level, done: usize) {
+        let new = done.saturating_sub(self.counted) as u64;
+        match level {
+            Level::Upper => self.used.upper += new,
+            Level::Lower => self.used.lower += new,
+        }
+        self.counted = self.counted.max(done);
     }
 
     fn show(&mut self) {
@@ -158,16 +171,17 @@ impl Pace {
 impl Observer for Progress {
     fn on(&mut self, event: &Event<'_>) -> ControlFlow<()> {
         match event {
-            Event::BatchDone { level, points, .. } => match level {
-                Level::Upper => self.used.upper += *points as u64,
-                Level::Lower => self.used.lower += *points as u64,
-            },
+            Event::BatchDone { level, points, .. } => {
+                self.count(*level, *points);
+                self.counted = 0;
+            }
             Event::GenerationDone { record, times, .. } => {
                 self.used.seconds = times.seconds;
                 self.skipped = record.lower_searches.skipped;
                 self.best = format!("F {} · step {}", digits(record.upper_value, 3), digits(record.step_size, 3));
             }
-            Event::Progress { engine, times } => {
+            Event::Progress { engine, under_way: (level, points), times } => {
+                self.count(*level, *points);
                 self.used.seconds = times.seconds;
                 if let Some(solution) = engine.summary().solution {
                     self.best = format!("F {}", digits(solution.upper_value, 3));

@@ -30,10 +30,14 @@ pub(super) fn source(args: &Args, saved: &Checkpoint) -> anyhow::Result<Box<dyn 
     } else {
         open(args, place, dims)
     };
-    let opened = opened.with_context(|| {
-        let hint = "if its file was renamed, give the new name: `bilevo solve NEW.toml --resume FILE`";
-        format!("the problem of the checkpoint `{file}` cannot be found\nhint: {hint}")
-    })?;
+    let opened = match &args.problem {
+        // What is wrong with a file that was named is all there is to say.
+        Some(_) => opened?,
+        None => opened.with_context(|| {
+            let hint = "if its file was renamed, give the new name: `bilevo solve NEW.toml --resume FILE`";
+            format!("the problem of the checkpoint `{file}` cannot be found\nhint: {hint}")
+        })?,
+    };
     // The same file under another name or in another place is accepted.
     if opened.hash().is_empty() || opened.hash() != id.problem_hash {
         clash("PROBLEM", args.problem.clone(), &header.source)?;

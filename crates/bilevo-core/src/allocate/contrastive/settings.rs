@@ -92,7 +92,7 @@ settings! {
     /// The share once the model orders 85 % of the pairs correctly; linear in between.
     keep_min: f64 = 0.375, |_| number(0.01, 1.0),
         if "allocator.share = adaptive" |c| c.contrastive.share == ShareRule::Adaptive;
-    /// How many more times to sample, at most, if the candidates look poor.
+    /// How often to resample, at most, if the candidates look poor.
     resample_rounds: usize = 1, |_| whole(0, 1000);
     /// How many of the searched candidates are chosen at random instead of by rank.
     explore: usize = 1, |_| whole(0, 1000);

@@ -11,8 +11,9 @@ const BORDERS: usize = 3;
 /// Rounds of such a search, or of an exact end, each with the rivals that the verdicts found so far.
 pub(super) const ROUNDS: usize = 6;
 /// What borders and exact ends that fail may cost, each: so many times the evaluations of a descent, and this
-/// share of all others.
+/// share of all others; and the share of searches for a follower without regret.
 const ALLOWANCE: (u64, f64) = (3, 0.25);
+const REGRETS: f64 = 0.1;
 /// Rivals at most, the latest.
 const RIVALS: usize = 6;
 /// Next-best decisions of a restart that are looked at.
@@ -119,5 +120,6 @@ pub(super) fn may_cost(history: &History, config: &PortfolioConfig, kind: Kind) 
         history.entries.iter().filter(|e| is_failed(e) == failed).map(|e| e.spent).sum()
     };
     let descent = (config.descent * (elite.x.len() + elite.y.len())) as u64;
-    spent(true) as f64 <= (ALLOWANCE.0 * descent) as f64 + ALLOWANCE.1 * spent(false) as f64
+    let share = if kind == Kind::Regret { REGRETS } else { ALLOWANCE.1 };
+    spent(true) as f64 <= (ALLOWANCE.0 * descent) as f64 + share * spent(false) as f64
 }

@@ -9,6 +9,8 @@ use crate::portfolio::config::{Effort, Switch};
 use crate::portfolio::verify::Verdict;
 use crate::problem::{Level, LevelSpec, ProblemSpec};
 
+mod agreement;
+
 fn empty() -> History {
     with_noise([0.0; 2])
 }
@@ -278,6 +280,38 @@ fn leaning_that_promises_more_goes_on_to_its_exact_end() {
     assert_ne!(after(entries.clone()), exact(0.15));
     entries[last] = ended(4, Kind::LeanOn, End::Converged, 0.11);
     assert_eq!(after(entries), exact(0.11));
+}
+
+#[test]
+fn where_an_exact_end_leads_nowhere_the_follower_is_to_lose_nothing() {
+    let lean = ended(4, Kind::LeanHere, End::Converged, 0.1);
+    let failed = Entry { claim: None, ..ended(4, Kind::Exact, End::Lost, 0.1) };
+    let mut entries = [&agreed()[..], &[lean, failed]].concat();
+    // The elite has 0.2: a fiftieth of what is promised may be lost.
+    let Next::Regret(from, level) = after(entries.clone()) else { panic!() };
+    assert_eq!(from, claim(0.1, 0.5));
+    assert!((level - 0.102).abs() < 1e-12, "{level}");
+    // What it finds gets a verdict, then an exact end; nothing is tried twice.
+    entries.push(ended(4, Kind::Regret, End::Converged, 0.101));
+    assert_eq!(after(entries.clone()), Next::Verify(5, Depth::Full));
+    entries[5] = verified(4, Kind::Regret, 0.101);
+    assert_eq!(after(entries.clone()), Next::Exact(claim(0.101, 0.5), Vec::new()));
+    entries[5] = corrected(4, Kind::Regret, 0.101, 0.9);
+    assert!(!matches!(after(entries.clone()), Next::Exact(..) | Next::Regret(..)));
+    // An exact end that won needs none, nor does what a whole earlier run has left; in the end they have cost enough.
+    entries.truncate(4);
+    let won = [&entries[..], &[verified(4, Kind::Exact, 0.1)]].concat();
+    assert!(!matches!(after(won), Next::Regret(..)));
+    let failed = Entry { claim: None, ..ended(4, Kind::Exact, End::Lost, 0.1) };
+    let mut known = History { entries: [&entries[..], &[failed]].concat(), is_known_widely: true, ..empty() };
+    assert!(matches!(next(&known, &PortfolioConfig::default()), Next::Regret(..)));
+    known.entries[0].kind = Kind::Known;
+    assert!(!matches!(next(&known, &PortfolioConfig::default()), Next::Regret(..)));
+    let dear = Entry { spent: 700, claim: None, ..ended(4, Kind::Regret, End::Lost, 0.1) };
+    entries.push(dear);
+    entries.push(ended(5, Kind::LeanHere, End::Converged, 0.1));
+    entries.push(Entry { claim: None, ..ended(5, Kind::Exact, End::Lost, 0.1) });
+    assert!(!matches!(after(entries), Next::Regret(..)));
 }
 
 #[test]

@@ -9,6 +9,8 @@ use crate::portfolio::verify::Verdict;
 
 /// A leaning descent has lost its way if F changes by this many times as much as under the weight before.
 const LEAP: f64 = 4.0;
+/// Share of what a leaning descent promises that may be lost where the follower loses nothing.
+const NEARLY: f64 = 0.02;
 /// Leaning descents that must follow the elite if one of them found it.
 pub(super) const LEANS_AFTER_WIN: usize = 6;
 /// Weights of leaning descents, one after the other: from where the leader would like to be to where the
@@ -71,6 +73,25 @@ pub(super) fn after_leaning(history: &History, config: &PortfolioConfig, restart
     (!vanishes).then(|| Next::Exact(claim.clone(), rivals(history)))
 }
 
+/// Where exact ends lead nowhere, from what the leaning descent promised to where the follower loses nothing by an
+/// answer that is nearly as good.
+pub(super) fn regret(history: &History, config: &PortfolioConfig, restart: &[&Entry]) -> Option<Next> {
+    let last = restart.last().filter(|e| e.kind == Kind::Exact)?;
+    // What an earlier run looked at is not all looked at again.
+    let had = history.is_elite_known() || restart.iter().any(|e| e.kind == Kind::Regret);
+    let leans = |e: &&&Entry| matches!(e.kind, Kind::LeanHere | Kind::LeanAway | Kind::LeanOn);
+    let leant = restart.iter().rev().filter(leans).find_map(|e| e.claim.as_ref().filter(|c| history.promises(c)))?;
+    let elite = history.elite().filter(|elite| last.verified() != Some(elite))?;
+    let level = leant.value() + NEARLY * (elite.value() - leant.value());
+    (!had && may_cost(history, config, Kind::Regret)).then(|| Next::Regret(leant.clone(), level))
+}
+
+/// The exact end of a leaning descent, once more from where the follower loses nothing.
+pub(super) fn after_regret(history: &History, last: &Entry) -> Option<Next> {
+    let found = last.verdict.as_ref().filter(|verdict| verdict.hoped.is_none())?;
+    Some(Next::Exact(found.claim.clone(), rivals(history)))
+}
+
 /// Whether a leaning descent from elsewhere was followed to its exact end: one of them is, whatever those from the
 /// elite have cost.
 fn has_ended_away(history: &History) -> bool {
@@ -98,7 +119,7 @@ pub(super) fn leans_since(history: &History) -> usize {
 
 pub(super) fn is_found_by_leaning(history: &History) -> bool {
     let elite = history.entries.get(history.elite_since());
-    elite.is_some_and(|e| matches!(e.kind, Kind::Exact))
+    elite.is_some_and(|e| matches!(e.kind, Kind::Exact | Kind::Regret))
 }
 
 /// While restarts do not agree: after each of them, and again and again where one has found the elite.

@@ -46,20 +46,7 @@ impl Portfolio {
         let number = self.history.entries.len() as u64;
         self.since = self.archive.upper.len();
         self.present = match next {
-            Next::Restart(kind @ (Kind::Descent | Kind::NearEnds)) => {
-                let mut stream = streams.open(Purpose::Start, 0, 1 + number);
-                let mut point: Vec<f64> = (0..self.shape.dim()).map(|_| stream.uniform()).collect();
-                let mut size = 1.0;
-                if kind == Kind::NearEnds {
-                    let share = NEAR_END.0 * libm::pow(NEAR_END.1 / NEAR_END.0, stream.uniform());
-                    let before = self.history.entries.iter().filter(|e| e.kind == Kind::NearEnds).count();
-                    point[..self.shape.upper[0]].fill(if before == 0 { share } else { 1.0 - share });
-                    size = NEAR_END.2 * share;
-                }
-                let start =
-                    descent::Start { point, size, budget: self.budget(), still: descent::STILL, goal: self.goal() };
-                Present::Descent(Box::new(Descent::new(self.shape, &self.archive, start)), kind)
-            }
+            Next::Restart(kind @ (Kind::Descent | Kind::NearEnds)) => self.descend(kind, number, &streams),
             Next::Finish(claim, size) => {
                 let budget = self.budget() / 2;
                 let start =
@@ -89,7 +76,7 @@ impl Portfolio {
                 }
                 None => Present::Ended,
             },
-            Next::Verify(at, depth) => self.verify(at, depth, run.left.0),
+            Next::Verify(at, depth) => self.verify(at, depth, run.left.0, None),
             Next::Restart(Kind::Sample) => {
                 Present::Sample(Box::new(Sample::new(self.shape.dim(), streams.open(Purpose::Position, 0, number))))
             }
@@ -100,6 +87,11 @@ impl Portfolio {
                 let size = if kind == Kind::LeanOn { (2.0 * weight).min(1.0) } else { 1.0 };
                 let change = Change::Lean(weight, self.history.scales.clone());
                 self.changed(change, kind, point, (size, COARSE * weight.min(MODERATE)))
+            }
+            Next::Regret(claim, level) => {
+                let point = [claim.point(), claim.y].concat();
+                let range = self.history.follower_range().unwrap_or(0.0).max(self.history.scales.follower());
+                self.changed(Change::Regret(level, range), Kind::Regret, point, (BORDER, SHARP))
             }
             Next::Exact(claim, answers) => {
                 let point = [claim.point(), claim.y].concat();
@@ -120,6 +112,21 @@ impl Portfolio {
         };
     }
 
+    /// A descent from anywhere, or from near the ends of the leader's box.
+    fn descend(&self, kind: Kind, number: u64, streams: &Streams) -> Present {
+        let mut stream = streams.open(Purpose::Start, 0, 1 + number);
+        let mut point: Vec<f64> = (0..self.shape.dim()).map(|_| stream.uniform()).collect();
+        let mut size = 1.0;
+        if kind == Kind::NearEnds {
+            let share = NEAR_END.0 * libm::pow(NEAR_END.1 / NEAR_END.0, stream.uniform());
+            let before = self.history.entries.iter().filter(|e| e.kind == Kind::NearEnds).count();
+            point[..self.shape.upper[0]].fill(if before == 0 { share } else { 1.0 - share });
+            size = NEAR_END.2 * share;
+        }
+        let start = descent::Start { point, size, budget: self.budget(), still: descent::STILL, goal: self.goal() };
+        Present::Descent(Box::new(Descent::new(self.shape, &self.archive, start)), kind)
+    }
+
     /// A smoothed search from a claim or from anywhere.
     fn smooth(&self, from: Option<Claim>, number: u64, streams: &Streams) -> Present {
         let mut stream = streams.open(Purpose::Start, 0, 1 + number);
@@ -129,8 +136,9 @@ impl Portfolio {
         Present::Smooth(Box::new(Smooth::new(self.shape, point, size, number, streams)), kind)
     }
 
-    /// A verdict on the claim of an entry, with so many evaluations left.
-    fn verify(&self, at: usize, depth: Depth, left: u64) -> Present {
+    /// A verdict on the claim of an entry, with so many evaluations left. It tries the answers that the run knows, and
+    /// an objection from outside.
+    pub(super) fn verify(&self, at: usize, depth: Depth, left: u64, objection: Option<Vec<f64>>) -> Present {
         let entry = &self.history.entries[at];
         let Some(claim) = entry.verified().or(entry.claim.as_ref()) else { return Present::Ended };
         let look = Look {
@@ -138,10 +146,12 @@ impl Portfolio {
             number: self.history.entries.len() as u64 + entry.looks,
             range: self.history.follower_range(),
             decided: self.config.position.kind != PositionKind::Any,
+            chosen: matches!(entry.kind, Kind::Exact | Kind::Regret),
             scan: self.config.portfolio.scan,
             room: usize::try_from(left).unwrap_or(usize::MAX),
         };
-        Present::Verify(Box::new(Verify::new(self.shape, claim.clone(), self.history.answers(&claim.x), look)), at)
+        let known = objection.into_iter().chain(self.history.answers(&claim.x)).collect();
+        Present::Verify(Box::new(Verify::new(self.shape, claim.clone(), known, look)), at)
     }
 
     /// A descent from a point of the problem.
@@ -164,7 +174,7 @@ impl Portfolio {
         let start = descent::Start { budget, point, size, still, goal: None };
         let informed = kind == Kind::LeanOn;
         let rivals = match &change {
-            Change::Lean(..) | Change::Feasible => Vec::new(),
+            Change::Lean(..) | Change::Regret(..) | Change::Feasible => Vec::new(),
             Change::Exact(rivals) | Change::Border(rivals) | Change::Tracked(rivals) => rivals.answers.clone(),
         };
         Present::Changed(Box::new(Changed::new(self.shape, &self.archive, change, start, informed)), kind, rivals)
@@ -195,18 +205,18 @@ impl Portfolio {
     }
 
     /// Evaluations of a descent: where there are more variables, it takes more for each of them.
-    fn budget(&self) -> u64 {
+    pub(super) fn budget(&self) -> u64 {
         self.budget_for(self.shape.dim())
     }
 
-    fn budget_for(&self, dim: usize) -> u64 {
+    pub(super) fn budget_for(&self, dim: usize) -> u64 {
         let each = self.config.portfolio.descent * dim.max(DESCENT_DIM.0) / DESCENT_DIM.0;
         (each * dim) as u64
     }
 
     /// The elite, if a restart may end near it: not where the run is to end at a target or by its budget, since
     /// nothing would become more exact.
-    fn goal(&self) -> Option<Goal> {
+    pub(super) fn goal(&self) -> Option<Goal> {
         let aims = self.config.stop.target != Target::Off && !self.spec.best_known.is_empty();
         let PortfolioConfig { effort, arrival, .. } = &self.config.portfolio;
         if aims || *effort == Effort::Budget || !arrival.is_on() {

@@ -7,6 +7,10 @@
 //! - *Exact*: min F(x, y) over (x, y) subject to f(x, y) <= f(x, z), g <= 0, z the follower's answer at x:
 //!   the value-function form (Outrata, 1990; Ye and Zhu, 1995). The leader owns x and y, and a second
 //!   answer z says what the first could have been. F does not depend on z, so nothing is tied.
+//! - *Regret*: min f(x, y) - f(x, z) over (x, y) subject to F(x, y) <= a level, g <= 0, z the follower's answer at x.
+//!   Where the follower is indifferent at a single decision only, the constraint of the exact form has no inside and
+//!   no gradient where it holds. What the follower loses by the answer that the leader hopes for is smooth, and
+//!   vanishes at that decision: what is a thin set there is a minimum here.
 //! - *Border*: min F(x, y) subject to f(x, y) <= f(x, r) for every rival r, where y is a local minimum of
 //!   the follower: what the leader can have with an answer that the follower gives to some decisions only
 //!   lies at the border to the others.
@@ -33,8 +37,15 @@ use serde::{Deserialize, Serialize};
 const PRICE: f64 = 10.0;
 /// What the follower may lose where an exact end begins, in units of what f changes by. More than that is no tie.
 const TIED: f64 = 4.0;
-/// The same where an exact end loses its way: more than that is no claim.
+/// The same where an exact end loses its way, or a regret cannot be made smaller: more than that is no claim.
 const NEARLY_TIED: f64 = 0.01;
+const REGRET: f64 = 1e-4;
+/// What the follower loses is nothing below this.
+const NOTHING: f64 = 1e-9;
+/// After one in so many of its evaluations, a search for a follower without regret must have made it this share of what
+/// it was.
+const PART: u64 = 4;
+const HOPE: f64 = 0.1;
 /// Evaluations at both levels that a leaning descent begins with, at most.
 const KNOWN: usize = 300;
 
@@ -44,6 +55,8 @@ pub(in crate::portfolio) enum Change {
     /// Weight of F against f, in units of their scales.
     Lean(f64, Scales),
     Exact(Rivals),
+    /// With the level of F, and what f changes by.
+    Regret(f64, f64),
     Border(Rivals),
     Tracked(Rivals),
     Feasible,
@@ -148,6 +161,14 @@ impl Changed {
         true
     }
 
+    /// Whether the follower is not indifferent anywhere near.
+    fn is_hopeless(&self) -> bool {
+        let Change::Regret(..) = self.change else { return false };
+        let first = (0..self.archive.upper.len()).find_map(|i| self.archive.upper.row(i)).map(|row| row[0]);
+        let (spent, budget) = (self.descent.spent(), self.descent.start().budget);
+        self.descent.claim().zip(first).is_some_and(|(claim, first)| loses_still(spent, budget, claim.value(), first))
+    }
+
     /// What the points that the descent waits for come to; or the points that are still to be evaluated.
     fn known(&self, run: &Archive, wanted: &mut Wanted) -> Option<Rows> {
         let level = self.descent.wanted().level;
@@ -157,6 +178,11 @@ impl Changed {
         let row = |point: &[f64]| self.change.row(self.shape, run, level, point).unwrap_or_default();
         Some(self.descent.wanted().iter().map(row).collect())
     }
+}
+
+/// Whether a follower still loses much of what it lost at first, after a part of the evaluations.
+fn loses_still(spent: u64, budget: u64, now: f64, first: f64) -> bool {
+    spent >= budget / PART && now > HOPE * first
 }
 
 /// The values of two followers side by side: the sum of f, then the inequalities and the equalities of both.
@@ -179,6 +205,7 @@ impl Change {
             Change::Lean(..) => Shape { upper, lower },
             Change::Feasible => Shape { upper: [m, gi + li, ge + le], lower },
             Change::Exact(rivals) => Shape { upper: [m + n, gi + 1 + rivals.answers.len() + li, ge + le], lower },
+            Change::Regret(..) => Shape { upper: [m + n, gi + 1 + li, ge + le], lower },
             Change::Border(rivals) => Shape { upper: [m, gi + rivals.answers.len(), ge], lower },
             Change::Tracked(rivals) => {
                 Shape { upper: [m, gi + rivals.answers.len(), ge], lower: lower.map(|count| 2 * count) }
@@ -192,7 +219,7 @@ impl Change {
         let first = point[..m + n].to_vec();
         let with = |y: &[f64]| (Level::Lower, [&point[..m], y].concat());
         let mut points = match (self, level) {
-            (Change::Exact(_), Level::Lower) => return vec![with(&point[m + n..])],
+            (Change::Exact(_) | Change::Regret(..), Level::Lower) => return vec![with(&point[m + n..])],
             (Change::Border(_) | Change::Feasible, Level::Lower) => return vec![(Level::Lower, first)],
             (Change::Tracked(_), Level::Lower) => return vec![(Level::Lower, first), with(&point[m + n..])],
             _ => vec![(Level::Upper, first.clone()), (Level::Lower, first)],
@@ -203,6 +230,7 @@ impl Change {
                 points.push(with(&point[m + n..]));
                 points.extend(rivals.answers.iter().map(|y| with(y)));
             }
+            Change::Regret(..) => points.push(with(&point[m + n..])),
             Change::Border(rivals) => points.extend(rivals.answers.iter().map(|y| with(y))),
             Change::Tracked(rivals) => {
                 points.extend(rivals.answers.iter().rev().skip(1).map(|y| with(y)));
@@ -224,9 +252,20 @@ impl Change {
 
     /// Whether the answer that the leader hopes for costs the follower more than so many times what f changes by.
     fn costs_more(&self, than: f64, shape: Shape, row: &[f64]) -> bool {
-        let Change::Exact(rivals) = self else { return false };
-        let gaps = row.iter().skip(1 + shape.upper[1]).take(1 + rivals.answers.len());
-        gaps.fold(0.0, |a: f64, b| a.max(*b)) > than * rivals.range
+        match self {
+            Change::Exact(rivals) => {
+                let gaps = row.iter().skip(1 + shape.upper[1]).take(1 + rivals.answers.len());
+                gaps.fold(0.0, |a: f64, b| a.max(*b)) > than * rivals.range
+            }
+            Change::Regret(_, range) => row.first().is_none_or(|regret| *regret > than * range),
+            _ => false,
+        }
+    }
+
+    /// Whether the follower loses nothing any more, and F is what it is to be.
+    fn is_reached(&self, shape: Shape, row: &[f64]) -> bool {
+        let Change::Regret(_, range) = self else { return false };
+        row.get(1 + shape.upper[1]).is_some_and(|above| *above <= 0.0) && row[0] <= NOTHING * range
     }
 
     /// Values of the changed problem; none if an evaluation failed.
@@ -259,6 +298,12 @@ impl Change {
                 let (above, below) = (&first[1..], &below[1..]);
                 Some([&first[..1], &above[..gi], &gaps, &below[..li], &above[gi..], &below[li..]].concat())
             }
+            Change::Regret(level, _) => {
+                let own = below[0] - sound(rows.next())?[0];
+                let (above, below) = (&first[1..], &below[1..]);
+                let rest = [&above[..gi], &[first[0] - level], &below[..li], &above[gi..], &below[li..]].concat();
+                Some([vec![own], rest].concat())
+            }
             Change::Border(rivals) | Change::Tracked(rivals) => {
                 let gaps: Vec<f64> = rows.map(|row| gap(rivals, row)).collect();
                 Some([&first[..=gi], &gaps, &first[1 + gi..]].concat())
@@ -283,6 +328,10 @@ impl Search for Changed {
             self.descent.take(&self.archive, &rows);
             if first && self.change.costs_more(TIED, self.shape, &rows[0]) {
                 self.descent.finish(End::Lost);
+            } else if level == Level::Upper && rows.iter().any(|row| self.change.is_reached(self.shape, row)) {
+                self.descent.finish(End::Converged);
+            } else if self.is_hopeless() {
+                self.descent.finish(End::Lost);
             }
         }
     }
@@ -293,7 +342,11 @@ impl Search for Changed {
     /// the follower's only perhaps.
     fn claim(&self) -> Option<Claim> {
         let changed = self.descent.claim()?;
-        if self.end() == Some(End::Lost) && self.change.costs_more(NEARLY_TIED, self.shape, &changed.upper) {
+        let nearly = match self.change {
+            Change::Regret(..) => Some(REGRET),
+            _ => Some(NEARLY_TIED).filter(|_| self.end() == Some(End::Lost)),
+        };
+        if nearly.is_some_and(|nearly| self.change.costs_more(nearly, self.shape, &changed.upper)) {
             return None;
         }
         let (m, n) = (self.shape.upper[0], self.shape.lower[0]);
@@ -374,6 +427,27 @@ mod tests {
         assert_eq!(row, [0.75, 0.25, -0.125, 0.125, 0.125 - (0.5 + price), -0.25]);
         assert!(price > 0.0);
         assert_eq!(change.row(shape, &archive, Level::Lower, &[0.5, 0.25, 0.5]), Some(vec![0.25, 0.0]));
+    }
+
+    #[test]
+    fn a_regret_is_what_the_follower_loses_below_a_level_of_f() {
+        let (shape, archive, _) = run(&[[0.5, 0.25], [0.5, 0.5]]);
+        let change = Change::Regret(0.7, 2.0);
+        assert_eq!(change.shape(shape), Shape { upper: [2, 3, 0], lower: [1, 1, 0] });
+        // The point is (x, y, z): f - f(z), G, F above the level, g.
+        let row = change.row(shape, &archive, Level::Upper, &[0.5, 0.5, 0.25]).unwrap();
+        assert_eq!((row.len(), row[0], row[1], row[3]), (4, 0.125, 0.0, 0.0));
+        assert!((row[2] - 0.3).abs() < 1e-15, "F = 1");
+        assert_eq!(change.row(shape, &archive, Level::Lower, &[0.5, 0.5, 0.25]), Some(vec![0.125, -0.25]));
+        assert!(change.costs_more(0.06, shape, &row) && !change.costs_more(0.07, shape, &row), "of 2");
+        let reached = |regret: f64, above: f64| change.is_reached(shape, &[regret, 9.0, above, 9.0]);
+        assert!(reached(1e-9, 0.0) && !reached(1e-8, 0.0) && !reached(1e-9, 0.1));
+    }
+
+    #[test]
+    fn a_follower_that_still_loses_much_after_a_quarter_of_the_evaluations_is_not_indifferent() {
+        assert!(loses_still(25, 100, 0.2, 1.0) && !loses_still(24, 100, 0.2, 1.0), "it has only begun");
+        assert!(!loses_still(25, 100, 0.05, 1.0), "it is on its way");
     }
 
     #[test]

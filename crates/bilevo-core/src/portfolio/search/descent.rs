@@ -137,6 +137,11 @@ impl Descent {
         self.astray >= LOST && self.spent < self.start.budget / 4
     }
 
+    /// Evaluations so far.
+    pub(in crate::portfolio) fn spent(&self) -> u64 {
+        self.spent
+    }
+
     /// Ends it.
     pub(in crate::portfolio) fn finish(&mut self, end: End) {
         self.phase = Phase::Ended(end);

@@ -135,4 +135,26 @@ mod tests {
         assert!((found.x[0] - 0.5).abs() < 1e-5 && (found.y[0] - 0.5).abs() < 1e-5, "{found:?}");
         assert!(bench.scales.answer_is_feasible(&found.lower) && (found.value() + 0.5).abs() < 1e-5);
     }
+
+    #[test]
+    fn the_way_is_halved_and_the_follower_begins_where_it_was() {
+        let mut bench = Bench::new(|p| vec![-p[1]], edged);
+        let claim = Claim { x: vec![0.1], y: vec![0.0], upper: vec![0.0], lower: edged(&[0.1, 0.0]), settled: true };
+        let mut search = Edge::new(bench.shape(), &bench.archive, claim.clone(), vec![0.9]);
+        bench.step(&mut search);
+        // The answer and its neighbour, inwards.
+        assert_eq!(bench.trace, [(Level::Lower, vec![0.5, 0.0]), (Level::Lower, vec![0.5, RADIUS])]);
+        assert_eq!(search.claim(), None, "not before its end");
+        search.cut();
+        assert_eq!((bench.run(&mut search), search.claim()), (Some(End::Spent), None));
+        // Where there is an answer all the way it ends next to the other end: after 20 halvings.
+        let mut bench = Bench::new(|p| vec![-p[1]], |p| vec![(p[1] - 0.7).powi(2)]);
+        let claim = Claim { y: vec![0.8], lower: vec![0.0], ..claim };
+        let mut search = Edge::new(bench.shape(), &bench.archive, claim, vec![0.9]);
+        bench.step(&mut search);
+        assert_eq!(bench.trace[1].1, [0.5, 0.8 - RADIUS]);
+        bench.run(&mut search);
+        let found = search.claim().unwrap();
+        assert!((found.x[0] - 0.9).abs() < 1e-6 && (found.y[0] - 0.7).abs() < 1e-4, "{found:?}");
+    }
 }

@@ -277,3 +277,6 @@ impl Leader {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

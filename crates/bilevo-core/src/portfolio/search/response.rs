@@ -245,4 +245,54 @@ mod tests {
         response.gradients(&[0.1], &mut gradient);
         assert!(gradient[0].abs() < 1e-2, "{gradient:?}");
     }
+
+    /// A surrogate of a function of three variables that is zero at the centre.
+    fn of_three(f: fn(&[f64]) -> f64) -> Surrogate {
+        let mut sample = Sample::default();
+        for k in (0..27).filter(|k| *k != 13) {
+            let z = [k / 9 - 1, k / 3 % 3 - 1, k % 3 - 1].map(|i| 0.1 * f64::from(i));
+            sample.points.extend(z);
+            sample.values.push(f(&z));
+        }
+        sample.len = sample.values.len();
+        Surrogate::with_lengths(&sample, 1, &[0.5; 3])
+    }
+
+    #[test]
+    fn two_answers_move_together() {
+        // f = y² + z² + y z - x y: 2 y + z = x and y + 2 z = 0, so that y = 2 x / 3 and z = -x / 3.
+        let lower = of_three(|z| z[1] * z[1] + z[2] * z[2] + z[1] * z[2] - z[0] * z[1]);
+        let upper = of_three(|z| z[0] + 3.0 * z[1] + z[2]);
+        let region = Region { radius: 1e-3, low: vec![-1.0; 2], high: vec![1.0; 2] };
+        let mut response = Response::new(&upper, &lower, region, NONE, &[]);
+        let answer = response.answer(&[0.06]).to_vec();
+        assert!((answer[0] - 0.04).abs() < 2e-3 && (answer[1] + 0.02).abs() < 2e-3, "{answer:?}");
+        // F = x + 2 x - x / 3.
+        let (mut value, mut gradient) = ([0.0], [0.0]);
+        response.values(&[0.06], &mut value);
+        response.gradients(&[0.06], &mut gradient);
+        assert!((value[0] - 0.16).abs() < 5e-3 && (gradient[0] - 8.0 / 3.0).abs() < 0.05, "{value:?} {gradient:?}");
+        assert!(!response.kinked(), "nothing holds them");
+        let held = Region { radius: 1e-3, low: vec![-1.0; 2], high: vec![0.0, 1.0] };
+        let mut response = Response::new(&upper, &lower, held, NONE, &[]);
+        response.answer(&[0.06]);
+        assert!(response.kinked(), "the box does");
+    }
+
+    #[test]
+    fn curvature_along_the_response_is_that_of_both() {
+        // f = (y - u / 2 - v / 4)²; F = u v + y² is u v + (u / 2 + v / 4)² along the answer.
+        let lower = of_three(|z| (z[2] - 0.5 * z[0] - 0.25 * z[1]).powi(2));
+        let upper = of_three(|z| z[0] * z[1] + z[2] * z[2]);
+        let region = Region { radius: 1e-3, low: vec![-1.0], high: vec![1.0] };
+        let mut response = Response::new(&upper, &lower, region, NONE, &[]);
+        let (mut gradient, mut hessian) = ([0.0; 2], [0.0; 4]);
+        response.gradients(&[0.06, 0.04], &mut gradient);
+        response.hessian(&[0.06, 0.04], &[1.0], &mut hessian);
+        // y = 0.04: v + y and u + y / 2.
+        let close =
+            |found: &[f64], expected: &[f64], by: f64| found.iter().zip(expected).all(|(f, e)| (f - e).abs() < by);
+        assert!(close(&gradient, &[0.08, 0.08], 5e-3), "{gradient:?}");
+        assert!(close(&hessian, &[0.5, 1.25, 1.25, 0.125], 0.05), "{hessian:?}");
+    }
 }

@@ -150,4 +150,43 @@ mod tests {
         let (found, spent) = scan(&[0.0, 1.0], |y| y[0] * y[0] + (y[1] - 1.0).powi(2), 1);
         assert_eq!((found, spent), (None, 2 * VALUES.0));
     }
+
+    #[test]
+    fn the_deepest_dents_are_halved_on_both_sides_but_for_the_own_one() {
+        let line = [(0.0, 3.0), (0.25, 1.0), (0.5, 2.0), (0.75, 0.5), (1.0, 4.0)];
+        assert_eq!(halves(&line, 0.0), [0.625, 0.875, 0.125, 0.375]);
+        assert_eq!(halves(&line, 0.25), [0.625, 0.875]);
+        assert_eq!(halves(&line[..2], 0.0), [0.0; 0], "ends are no dents");
+    }
+
+    #[test]
+    fn many_variables_share_the_values() {
+        let values = |n: usize| Scan::new(&vec![0.5; n], 0.0).values();
+        assert_eq!([values(1), values(13), values(20), values(1000)], [30, 30, 20, 1]);
+        let points = Scan::new(&[0.5, 0.25], 0.0).first(4, &mut Streams::new(1).open(Purpose::Recheck, 0, 0));
+        // Four of each variable, a quarter of the box apart, the other one as it was.
+        assert_eq!(points.len(), 8);
+        assert!(points[..4].iter().all(|p| p[1] == 0.25) && points[4..].iter().all(|p| p[0] == 0.5));
+        assert!(points[..3].iter().zip(&points[1..4]).all(|(a, b)| (b[0] - a[0] - 0.25).abs() < 1e-12));
+        assert!(points[0][0] < 0.25 && points[4][1] < 0.25);
+    }
+
+    #[test]
+    fn valleys_and_the_best_values_together() {
+        let mut scan = Scan::new(&[0.5, 0.5], 2.0);
+        let told: Vec<Answer> = [[0.1, 0.5], [0.3, 0.5], [0.7, 0.5], [0.5, 0.9], [0.2, 0.2]]
+            .map(|y| Answer { y: y.to_vec(), row: vec![0.0] })
+            .to_vec();
+        scan.tell(told.iter().zip([3.0, 1.0, 4.0, 1.5, 0.0]));
+        // The last one differs in two variables.
+        assert_eq!((scan.tried[0].len(), scan.tried[1].len()), (4, 2));
+        let valley = |y: [f64; 2]| scan.is_valley(&y);
+        assert!(valley([0.3, 0.5]) && !valley([0.1, 0.5]) && !valley([0.7, 0.5]) && valley([0.5, 0.9]));
+        assert!(!valley([0.5, 0.5]) && !valley([0.31, 0.5]));
+        assert_eq!(scan.combined(), Some(vec![0.3, 0.9]));
+        // One alone is known already.
+        let mut alone = Scan::new(&[0.5, 0.5], 2.0);
+        alone.tell(told[..2].iter().zip([3.0, 1.0]));
+        assert_eq!(alone.combined(), None);
+    }
 }

@@ -118,4 +118,33 @@ mod tests {
         assert!(surprising(&answers(3, 130, waves), 0.4).is_none());
         assert!(surprising(&answers(3, 5, |_| 1.0), 0.0).is_none());
     }
+
+    #[test]
+    fn terms_are_those_of_a_quadratic_around_the_middle() {
+        let close = |found: Vec<f64>, expected: &[f64]| {
+            let near = found.iter().zip(expected).all(|(f, e)| (f - e).abs() < 1e-12);
+            assert!(found.len() == expected.len() && near, "{found:?}");
+        };
+        // 1, a, a², b, a b, b² with a = 0.2, b = -0.1, all times 2.
+        close(terms(&[0.7, 0.4], 2.0, true), &[2.0, 0.4, 0.08, -0.2, -0.04, 0.02]);
+        close(terms(&[0.7, 0.4], 2.0, false), &[2.0, 0.4, 0.08, -0.2, 0.02]);
+    }
+
+    #[test]
+    fn least_squares() {
+        let rows = [[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]];
+        // On a line, and beside it: 1, 3, 8 leaves 0.5 + 3.5 u.
+        for (values, expected) in [([1.0, 3.0, 5.0], [1.0, 2.0]), ([1.0, 3.0, 8.0], [0.5, 3.5])] {
+            let found = fit(rows.iter().map(|row| &row[..]).zip(values)).unwrap();
+            assert!(found.iter().zip(expected).all(|(f, e)| (f - e).abs() < 1e-6), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn with_few_answers_it_does_without_products() {
+        // Two variables have six coefficients, five without the product: from twelve answers on there are enough.
+        let product = |y: &[f64]| (y[0] - 0.5) * (y[1] - 0.5);
+        let beside = |count: usize| surprising(&answers(2, count, product), 0.01).is_some();
+        assert!(!beside(12) && !beside(40), "a product is a quadratic");
+    }
 }

@@ -4,6 +4,8 @@ use super::*;
 use crate::problem::{LevelSpec, ProblemSpec};
 use crate::rng::Streams;
 
+mod parts;
+
 /// One upper variable; F is the first variable of the answer, and so is f where others looked.
 fn look_at(f: fn(&[f64]) -> Option<f64>, y: Vec<f64>, look: Look, known: Vec<Vec<f64>>) -> (Verdict, usize) {
     let row = |y: &[f64]| f(y).map_or_else(Vec::new, |f| vec![f]);
@@ -51,8 +53,15 @@ fn constrained(
     (verify.verdict().cloned().unwrap(), spent)
 }
 
-const FULL: Look =
-    Look { depth: Depth::Full, number: 0, range: None, decided: false, scan: Switch::On, room: usize::MAX };
+const FULL: Look = Look {
+    depth: Depth::Full,
+    number: 0,
+    range: None,
+    decided: false,
+    chosen: false,
+    scan: Switch::On,
+    room: usize::MAX,
+};
 
 fn square(v: f64) -> f64 {
     v * v
@@ -95,6 +104,20 @@ fn between_equally_good_answers_the_claim_stands_unless_the_problem_decides() {
     assert!(verdict.hoped.is_none() && verdict.tied, "{verdict:?}");
     let (verdict, _) = look_at(tie, vec![0.2], Look { decided: true, ..FULL }, Vec::new());
     assert!(verdict.hoped.is_some() && (verdict.claim.y[0] - 0.8).abs() < 1e-4, "{verdict:?}");
+}
+
+#[test]
+fn an_answer_that_the_leader_chose_stands_where_the_follower_hardly_cares() {
+    // Along the first variable f changes by a millionth of what it does along the second.
+    let valley = |y: &[f64]| Some(1e-6 * square(y[0] - 0.3) + square(y[1] - 0.6));
+    let chosen = Look { chosen: true, ..FULL };
+    let (verdict, _) = look_at(valley, vec![0.31, 0.6], chosen, Vec::new());
+    assert_eq!(verdict.claim.y, [0.31, 0.6], "1e-10 is less than 1e-4 times the square of 0.01");
+    let (verdict, _) = look_at(valley, vec![0.31, 0.6], FULL, Vec::new());
+    assert!((verdict.claim.y[0] - 0.31).abs() > 1e-4, "what a follower found is made exact: {verdict:?}");
+    let bowl = |y: &[f64]| Some(square(y[0] - 0.3) + square(y[1] - 0.6));
+    let (verdict, _) = look_at(bowl, vec![0.31, 0.6], chosen, Vec::new());
+    assert!((verdict.claim.y[0] - 0.3).abs() < 1e-5, "here it cares: {verdict:?}");
 }
 
 #[test]

@@ -279,6 +279,6 @@ pub(super) fn number(word: &str, line: usize) -> Result<f64, Mistake> {
         // Writers of such files mean this by infinity.
         Ok(value) if value.abs() >= 1e30 => Ok(value.signum() * f64::INFINITY),
         Ok(value) if !value.is_nan() => Ok(value),
-        _ => Err(Mistake::new(line, format!("`{word}` is no number"), "as in 2 or -1.5e3")),
+        _ => Err(Mistake::new(line, format!("`{word}` is not a number"), "as in 2 or -1.5e3")),
     }
 }

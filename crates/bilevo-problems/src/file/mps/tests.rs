@@ -37,7 +37,7 @@ fn mistakes_are_told_with_their_line_and_a_way_out() {
     for (mps, aux, line, message) in [
         (MPS.replace("ENDATA\n", ""), AUX.into(), 0, "before ENDATA"),
         (MPS.replace("x c 1 r1 2", "x c 1 r9 2"), AUX.into(), 9, "no row `r9`"),
-        (MPS.replace("r1 2\n x", "r1 two\n x"), AUX.into(), 9, "`two` is no number"),
+        (MPS.replace("r1 2\n x", "r1 two\n x"), AUX.into(), 9, "`two` is not a number"),
         (MPS.replace(" L r1", " Q r1"), AUX.into(), 4, "`Q` is no kind of row"),
         (MPS.replace(" L r1", " L c"), AUX.into(), 4, "two rows `c`"),
         (MPS.replace("UP b x 5", "UP b z 5"), AUX.into(), 20, "no column `z`"),

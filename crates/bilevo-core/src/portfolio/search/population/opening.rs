@@ -86,3 +86,6 @@ fn sample(cma: &Cma, stream: &mut Stream, point: &mut [f64]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -111,3 +111,6 @@ fn random_answer(y: &[f64], anywhere: bool, stream: &mut Stream) -> Vec<f64> {
     answer[changed] = (y[changed] + size * stream.normal()).clamp(0.0, 1.0);
     answer
 }
+
+#[cfg(test)]
+mod tests;

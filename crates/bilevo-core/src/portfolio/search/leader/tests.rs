@@ -1,0 +1,115 @@
+//! The leader's bookkeeping: trust, patience, which surrogate to believe, and what the base is.
+
+use super::*;
+
+fn leader(dim: usize) -> Leader {
+    Leader::new([dim, 0, 0], 1, false, 0, (1.0, 5e-6))
+}
+
+fn answer(y: f64) -> Answer {
+    Answer { y: vec![y], row: vec![0.0], tolerance: 0.01, settled: true }
+}
+
+fn proposal(x: &[f64], aim: Aim, length: f64, predicted: [f64; 2]) -> Proposal {
+    Proposal { length, aim, predicted, ..Proposal::first(x.to_vec(), vec![0.5]) }
+}
+
+/// One that has judged F = 1 at 0.5 in every variable.
+fn begun(dim: usize) -> Leader {
+    let mut leader = leader(dim);
+    assert!(leader.judge(&Proposal::first(vec![0.5; dim], vec![0.5]), answer(0.5), &[1.0]), "the first is the best");
+    leader
+}
+
+#[test]
+fn first_points_lie_a_fifth_of_the_box_inwards_along_each_variable() {
+    let mut leader = begun(3);
+    let mut next = |at: f64| leader.along_variable(&[at; 3]).unwrap();
+    // Halfway and below it goes up, above it goes down.
+    assert_eq!(next(0.5), [0.5 + 0.2, 0.5, 0.5]);
+    assert_eq!(next(0.6), [0.6, 0.6 - 0.2, 0.6]);
+    assert_eq!(next(0.9), [0.9, 0.9, 0.9 - 0.2]);
+    assert_eq!((leader.round.seen, leader.radius()), (3, RADIUS));
+    // Half as long for a descent of half the size.
+    let mut half = Leader::new([1, 0, 0], 1, false, 0, (0.5, 5e-6));
+    half.judge(&Proposal::first(vec![0.5], vec![0.5]), answer(0.5), &[1.0]);
+    assert_eq!((half.along_variable(&[0.5]), half.radius()), (Some(vec![0.6]), 0.5 * RADIUS));
+}
+
+#[test]
+fn a_first_point_that_fails_is_tried_closer_on_the_other_side() {
+    let mut leader = begun(1);
+    let x = leader.along_variable(&[0.5]).unwrap();
+    assert!(!leader.judge(&proposal(&x, Aim::Round, 0.2, [1.0; 2]), answer(0.5), &[]));
+    assert_eq!((leader.along_variable(&[0.5]), leader.answers.len()), (Some(vec![0.4]), 1));
+}
+
+#[test]
+fn it_gives_up_after_four_failures_and_three_for_each_variable() {
+    let mut leader = begun(2);
+    let worse = proposal(&[0.7, 0.5], Aim::Teach, 0.2, [1.0; 2]);
+    for _ in 0..10 {
+        assert!(leader.failures <= leader.patience());
+        assert!(!leader.judge(&worse, answer(0.5), &[2.0]));
+    }
+    assert_eq!(leader.patience(), 10);
+    assert!(leader.along_variable(&[0.5; 2]).is_some());
+    leader.judge(&worse, answer(0.5), &[2.0]);
+    assert!(leader.along_variable(&[0.5; 2]).is_none());
+    // What is better is the base, and patience begins anew.
+    assert!(leader.judge(&proposal(&[0.6, 0.6], Aim::Teach, 0.1, [1.0; 2]), answer(0.3), &[0.5]));
+    assert_eq!((leader.x(), leader.row(), leader.failures), (&[0.6, 0.6][..], &[0.5][..], 0));
+    assert_eq!(leader.answer().y, [0.3]);
+}
+
+#[test]
+fn steps_for_the_better_change_the_radius_and_others_do_not() {
+    let radius = |aim: Aim, value: f64| {
+        let mut leader = begun(1);
+        leader.judge(&proposal(&[0.9], aim, 0.4, [1.0; 2]), answer(0.5), &[value]);
+        leader.radius()
+    };
+    // The whole radius, with all that was promised: two and a half times as far. With a twentieth: 0.4 times the way.
+    assert_eq!(radius(Aim::Better(0.5), 0.5), 1.0);
+    assert!((radius(Aim::Better(0.5), 0.975) - 0.16).abs() < 1e-12);
+    assert_eq!(radius(Aim::Better(0.5), 0.8), 0.4);
+    assert_eq!((radius(Aim::Teach, 0.5), radius(Aim::Round, 2.0)), (0.4, 0.4));
+}
+
+#[test]
+fn the_surrogate_that_predicted_better_of_late_is_believed() {
+    let score = |predicted: [f64; 2]| {
+        let mut leader = begun(1);
+        leader.judge(&proposal(&[0.7], Aim::Teach, 0.2, [1.0; 2]), answer(0.5), &[2.0]);
+        let before = leader.score;
+        leader.judge(&proposal(&[0.6], Aim::Teach, 0.1, predicted), answer(0.5), &[1.0]);
+        leader.score - 0.7 * before
+    };
+    // Errors of 0.04 and 0.02: the logarithm of 2, against the first. More than e² counts as that.
+    assert!((score([1.04, 0.98]) - 2.0_f64.ln()).abs() < 1e-9);
+    assert!((score([0.98, 1.04]) + 2.0_f64.ln()).abs() < 1e-9);
+    assert_eq!((score([2.0, 1.001]), score([1.001, 2.0])), (2.0, -2.0));
+    // It begins with the one along the response, unless that may have kinks.
+    let kinked = Leader::new([1, 0, 0], 1, true, 0, (1.0, 5e-6));
+    assert!(leader(1).score < 0.0 && kinked.score > 0.0);
+}
+
+#[test]
+fn a_base_that_owed_its_value_to_its_answer_gives_way() {
+    let mut leader = begun(1);
+    leader.judge(&proposal(&[0.7], Aim::Better(0.5), 0.2, [1.0; 2]), answer(0.5), &[0.5]);
+    assert_eq!(leader.base, 1);
+    leader.failures = 3;
+    leader.radius = 0.01;
+    leader.correct(answer(0.6), &[1.5], 0.1);
+    // The first one is better now; steps may be as long again as the one that failed.
+    assert_eq!((leader.base, leader.failures, leader.radius), (0, 0, 0.1));
+    assert_eq!(leader.answers[1].y, [0.6]);
+    // An evaluation that fails leaves it as it was, but for the accuracy.
+    let finer = Answer { tolerance: 1e-3, ..answer(0.9) };
+    leader.failures = 2;
+    leader.correct(finer, &[], 0.3);
+    assert_eq!((leader.answer().y[0], leader.answer().tolerance, leader.failures, leader.radius), (0.5, 1e-3, 2, 0.1));
+    leader.confirm(1e-4, false);
+    assert_eq!((leader.answer().tolerance, leader.answer().settled), (1e-4, false));
+}
