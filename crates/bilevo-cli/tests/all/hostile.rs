@@ -170,7 +170,9 @@ fn folders_that_a_program_locked_are_removed() {
     if rustix::process::geteuid().is_root() {
         // Nothing is locked for root: somebody else runs a program of their own.
         let own = path.join("bilevo");
-        std::fs::copy(BILEVO, &own).unwrap();
+        // Copied by another process: a child that a test beside this one forks meanwhile would inherit
+        // the file while it is written, and a file that somebody may write to cannot be started.
+        assert!(Command::new("cp").arg(BILEVO).arg(&own).status().unwrap().success());
         for open in [path, &place] {
             std::fs::set_permissions(open, std::fs::Permissions::from_mode(0o777)).unwrap();
         }
