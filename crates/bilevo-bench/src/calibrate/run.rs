@@ -5,6 +5,7 @@ use bilevo::calibration::Looks;
 use bilevo::source::Named;
 use bilevo::{AuditOptions, RunResult, Solver};
 use bilevo_core::problem::BilevelProblem;
+use bilevo_core::record::Step;
 use bilevo_problems::planted::{Feature, Planted};
 use bilevo_problems::planted_problem;
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,9 @@ pub(super) struct Run {
     pub(super) corrected: u64,
     pub(super) tied: bool,
     pub(super) found: String,
+    /// F of the answer, and what led to it.
+    pub(super) value: Option<f64>,
+    pub(super) history: Vec<Step>,
 }
 
 impl Run {
@@ -76,6 +80,8 @@ pub(super) fn run(seed: u64, largest: usize) -> Result<Option<Run>> {
         corrected: verification.corrected,
         tied: result.audit.as_ref().is_some_and(|audit| audit.ties.is_some()),
         found,
+        value: result.solution.as_ref().map(|solution| solution.upper_value),
+        history: result.history,
     }))
 }
 
@@ -144,6 +150,8 @@ pub(super) mod tests {
             corrected: 0,
             tied: false,
             found: String::new(),
+            value: None,
+            history: Vec::new(),
         }
     }
 
