@@ -110,6 +110,10 @@ pub(crate) const TOLERANCE: f64 = 1e-4;
 const NOISE: f64 = 6.0;
 /// The difference of F that counts as zero, as a share of the usual variation of F.
 const SAME: f64 = 1e-4;
+/// Smaller differences count too if they are this share of both objectives, and more than this share of their usual
+/// variation, which is what the accuracy of a search leaves.
+const MUCH: f64 = 0.01;
+const FINE: f64 = 1e-8;
 
 /// What an audit found. Objective values are as the problem returns them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -308,7 +312,9 @@ fn audit_within(evaluator: &mut dyn Evaluator, solution: &Solution, options: &Au
         Some(relative) => relative * solution.upper_value.abs().max(1.0),
         None => SAME * follower.leader_scale,
     };
-    let finding = Finding { spec: &spec, solution, options, tolerance, same, broken, proven };
+    let plain = asked.is_none() && options.seen.noise == 0.0;
+    let fine = plain.then(|| [follower.leader_scale, follower.scale].map(|scale| FINE * scale));
+    let finding = Finding { spec: &spec, solution, options, tolerance, same, fine, broken, proven };
     finding.audit(&follower, trail.starts, view, ties)
 }
 
@@ -320,6 +326,8 @@ struct Finding<'a> {
     /// The gap of f that is none, and the difference of F.
     tolerance: f64,
     same: f64,
+    /// Differences of F and f that count where they are much beside the values; none if any may be noise.
+    fine: Option<[f64; 2]>,
     broken: Option<Ended>,
     proven: bool,
 }
@@ -363,12 +371,23 @@ impl Finding<'_> {
         // the leader: where a single answer is feasible, rounding alone makes others better.
         let same = best.upper_value.is_some_and(|value| (value - self.solution.upper_value).abs() <= self.same);
         let bought = best.lower_violation > self.solution.lower_violation && same;
+        let counts = gap > self.tolerance || self.is_much(gap, best);
         let verdict = match self.broken {
-            _ if gap > self.tolerance && !bought => Verdict::BetterAnswer,
+            _ if counts && !bought => Verdict::BetterAnswer,
             Some(_) => Verdict::Incomplete,
             None => Verdict::Stands,
         };
         (verdict, Some(gap))
+    }
+
+    /// Whether both objectives differ by much of what they are. In a box far too wide, all that matters is little of
+    /// what they change by.
+    fn is_much(&self, gap: f64, best: &Response) -> bool {
+        let (Some([above, below]), Some(value)) = (self.fine, best.upper_value) else { return false };
+        let much = |a: f64, b: f64, fine: f64| (a - b).abs() > fine.max(MUCH * a.abs().max(b.abs()));
+        gap > 0.0
+            && much(self.solution.lower_value, best.lower_value, below)
+            && much(self.solution.upper_value, value, above)
     }
 
     /// Whether two answers differ to the leader.

@@ -32,8 +32,10 @@ const LARGEST: f64 = 1e15;
 const SMALL: f64 = 1e-3;
 const ROUNDING: f64 = 1e-13;
 /// Values that fall below the first share of what they were, in a smaller box, or rise above the second, are zero as
-/// far as a search can tell.
+/// far as a search can tell: if they were below this share of what they change by, which is what its accuracy leaves of
+/// a quadratic.
 const KEPT: (f64, f64) = (0.1, 1.5);
+const ZERO: f64 = 1e-8;
 /// After this share, one in so many, of what the run had spent before, a look close by that follows a whole search ends
 /// unless a value is still what it was.
 const SHARE: u64 = 3;
@@ -67,6 +69,8 @@ pub(super) struct Former {
     pub(super) spaces: [Space; 2],
     pub(super) scheme: Box<SchemeState>,
     pub(super) solved: Solved,
+    /// Both values there, as shares of what they change by in that box.
+    pub(super) shares: [f64; 2],
     pub(super) verification: Option<Verification>,
     pub(super) stop: StopReason,
 }
@@ -78,9 +82,19 @@ impl Former {
         pairs.map(|(new, old)| if new.value == 0.0 { 0.0 } else { (new.value / old.value).abs() })
     }
 
+    /// Whether both values may have been zero there.
+    fn may_be_zero(&self) -> bool {
+        self.shares.iter().all(|share| *share < ZERO)
+    }
+
     /// Whether neither value is about what it was: both are zero as far as a search can tell.
     fn both_are_gone(&self, best: &Solved) -> bool {
-        self.changes(best).iter().all(|change| !(KEPT.0..=KEPT.1).contains(change))
+        self.may_be_zero() && self.changes(best).iter().all(|change| !(KEPT.0..=KEPT.1).contains(change))
+    }
+
+    /// Whether both values vanish.
+    fn both_vanish(&self, best: &Solved) -> bool {
+        self.may_be_zero() && self.changes(best).iter().all(|change| *change <= KEPT.0)
     }
 }
 
@@ -132,7 +146,7 @@ impl Boxes {
     /// What was found before, if both values vanish in the present look, or neither is what it was after a while.
     pub(super) fn given_up(&self, spent: u64, best: Option<&Solved>) -> Option<&Former> {
         let limit = self.limit?;
-        let vanish = |former: &Former| best.is_some_and(|best| former.changes(best).iter().all(|c| *c <= KEPT.0));
+        let vanish = |former: &Former| best.is_some_and(|best| former.both_vanish(best));
         let gone = |former: &Former| best.is_none_or(|best| former.both_are_gone(best));
         self.former.as_ref().filter(|former| vanish(former) || spent > limit && gone(former))
     }
@@ -201,7 +215,7 @@ impl Boxes {
 
     /// Whether the values at the best point are so small beside what they change by that the box may be far too wide.
     pub(super) fn may_be_too_wide(&self, best: &Solved, spreads: [f64; 2]) -> bool {
-        let shares = [best.upper.value.abs() / spreads[0], best.lower.value.abs() / spreads[1]];
+        let shares = shares(best, spreads);
         self.zooms < ZOOMS && shares.iter().all(|share| *share < SMALL) && shares.iter().any(|share| *share > ROUNDING)
     }
 
@@ -227,8 +241,9 @@ impl Boxes {
         };
         let (above, below) = sizes.split_at(spec.upper.dim());
         let upper = shrink(&given[0], &spec.upper.space, &best.x, above);
-        // Decisions far away may have answers far away: the follower's box shrinks only with all of the leader's.
-        let near = (0..spec.upper.dim()).all(|i| upper.variable(i) != spec.upper.space.variable(i));
+        // Decisions far away may have answers far away: the follower's box shrinks only if none of the leader's is wide
+        // for all that is known.
+        let near = (0..spec.upper.dim()).all(|i| upper.variable(i) != given[0].variable(i) || sizes[i] < 1.0);
         let lower = if near { shrink(&given[1], &spec.lower.space, &best.y, below) } else { spec.lower.space.clone() };
         if !shrinks || self.zooms == ZOOMS {
             return None;
@@ -238,6 +253,11 @@ impl Boxes {
         self.zooms += 1;
         Some(spec.within([upper, lower]))
     }
+}
+
+/// Both values as shares of what they change by.
+pub(super) fn shares(best: &Solved, spreads: [f64; 2]) -> [f64; 2] {
+    [best.upper.value.abs() / spreads[0], best.lower.value.abs() / spreads[1]]
 }
 
 /// Whether a value lies at an edge of a box that is no bound.
@@ -327,14 +347,15 @@ mod tests {
         let setup = SchemeSetup { spec: &wide, config: &config, sizes: &sizes, streams: Streams::new(1) };
         let scheme = Box::new(SchemeState::new(config.scheme.kind, setup));
         let spaces = [wide.upper.space.clone(), wide.lower.space.clone()];
-        let former = Former { spaces, scheme, solved, verification: None, stop: StopReason::Agreed };
+        let shares = [1e-9, 1e-12];
+        let former = Former { spaces, scheme, solved, shares, verification: None, stop: StopReason::Agreed };
         let mut boxes = Boxes::default();
         boxes.begin(Look::Close, 900);
         assert!(boxes.given_up(9000, None).is_none(), "the first look has no limit");
         boxes.former = Some(former.clone());
         boxes.begin(Look::Close, 900);
         assert!(boxes.given_up(9000, None).is_none(), "nor has one in a box that grew");
-        boxes.before = Some(former.spaces);
+        boxes.before = Some(former.spaces.clone());
         boxes.begin(Look::Close, 900);
         assert!(boxes.given_up(1200, None).is_none() && boxes.given_up(1201, None).is_some());
         let later = |values| boxes.given_up(1201, Some(&best(0.0, 0.0, values))).is_some();
@@ -344,6 +365,11 @@ mod tests {
         assert!(!after((0.5, 0.0)) && !after((0.0, -1.0)), "one is not");
         let in_vain = |values| boxes.in_vain(&best(0.0, 0.0, values)).is_some();
         assert!(in_vain((25.0, 0.1)) && !in_vain((25.0, -1.9)) && !in_vain((0.9, 0.0)));
+        boxes.former = Some(Former { shares: [1e-7, 1e-12], ..former });
+        for (spent, values) in [(1000, (-0.09, 0.0)), (1201, (0.05, 3.5))] {
+            let best = best(0.0, 0.0, values);
+            assert!(boxes.given_up(spent, Some(&best)).is_none(), "more than the search's accuracy is not zero");
+        }
         boxes.begin(Look::Whole, 900);
         assert!(boxes.given_up(90_000, Some(&best(0.0, 0.0, (0.0, 0.0)))).is_none(), "a whole search has no limit");
     }
@@ -357,9 +383,14 @@ mod tests {
         assert!(boxes.smaller(&found, &best(2.0, 5.0, (1.0, 1.0)), &[0.1, 1.0]).is_none());
         assert_eq!(bounds(&boxes.searched(&found, &wide).unwrap())[0], (0.0, 12.0));
         assert!(boxes.searched(&boxes.own(&found), &wide).is_none(), "it is the problem's own again");
-        assert!(
-            Boxes::default().smaller(&wide, &best(2.0, 5.0, (1.0, 1.0)), &[0.1, 1e-4]).is_none(),
-            "of the follower"
-        );
+        let follower = |sizes: &[f64]| {
+            let smaller = Boxes::default().smaller(&wide, &best(2.0, 5.0, (1.0, 1.0)), sizes);
+            smaller.map(|smaller| bounds(&smaller))
+        };
+        assert!(follower(&[1.0, 1e-4]).is_none(), "nobody knows how wide the leader's is");
+        assert_eq!(follower(&[0.1, 1e-4]).unwrap(), [(0.0, 1e4), (-15.0, 25.0)], "the leader's is not too wide");
+        // The leader's box was made smaller before.
+        let again = boxes.smaller(&found, &best(2.0, 5.0, (1.0, 1.0)), &[1.0, 1e-4]).unwrap();
+        assert_eq!(bounds(&again), [(0.0, 12.0), (-15.0, 25.0)]);
     }
 }

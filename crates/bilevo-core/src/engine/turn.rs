@@ -1,6 +1,6 @@
 //! When a run goes on in another box, and how (`boxes` says which).
 
-use super::boxes::{Boxes, Former, Look, SHRINK};
+use super::boxes::{Boxes, Former, Look, SHRINK, shares};
 use super::outside::Outside;
 use super::probe::Probe;
 use super::scheme::{SchemeKind, SchemeSetup, SchemeState};
@@ -137,7 +137,8 @@ impl Engine {
             let verification = self.scheme.verification(best);
             let spaces = [self.spec.upper.space.clone(), self.spec.lower.space.clone()];
             let scheme = Box::new(self.scheme.clone());
-            self.boxes.former = Some(Former { spaces, scheme, solved: best.clone(), verification, stop });
+            let shares = self.scheme.spreads().map_or([0.0; 2], |spreads| shares(best, spreads));
+            self.boxes.former = Some(Former { spaces, scheme, solved: best.clone(), shares, verification, stop });
         }
     }
 

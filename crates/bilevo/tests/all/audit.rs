@@ -255,6 +255,21 @@ fn a_gap_is_measured_by_what_f_changes_by() {
 }
 
 #[test]
+fn a_gap_that_is_much_of_both_objectives_counts_in_a_wide_box() {
+    // Two wells, f = -2 at -2 and 2 at 2, and millions at the ends of the box.
+    let wells = |offset: f64| {
+        own(1, LevelSpec::boxed(vec![(-50.0, 50.0)]), move |level, _, y, _| {
+            let y = y[0];
+            Ok(if level == Level::Upper { y } else { offset + y + (y * y - 4.0).powi(2) })
+        })
+    };
+    let found = audited(&wells(0.0), &[0.0], &[1.98]);
+    assert!(found.verdict == Verdict::BetterAnswer && found.gap.unwrap() < found.tolerance, "{found:?}");
+    // Beside an f of thousands the same gap is little.
+    assert!(audited(&wells(1e4), &[0.0], &[1.98]).passed());
+}
+
+#[test]
 fn units_of_power_plants_do_not_mislead_a_run() {
     let problem = in_si_units();
     for seed in 1..=20 {
