@@ -16,6 +16,9 @@ const REMEMBERED: usize = 12;
 /// its scale.
 pub(super) const ARRIVED: (f64, f64) = (0.01, 1e-4);
 
+/// Values of F on a plateau differ by less than this share of its scale.
+const FLAT: f64 = 1e-12;
+
 /// What a search was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Kind {
@@ -196,6 +199,17 @@ impl History {
         let first = |restart: u64| self.of_restart(restart).next().is_some_and(|e| e.kind == Kind::Known);
         let known = |elite: &Claim| (1..=self.restart()).any(|restart| first(restart) && self.agrees(restart, elite));
         self.is_known_widely && self.elite().is_some_and(known)
+    }
+
+    /// Whether another restart ended at the very value of the elite, but at a decision far away: F may be the same in
+    /// most of the box, and agreement says nothing then.
+    pub(super) fn is_on_plateau(&self) -> bool {
+        let Some((at, elite)) = self.elite_at().zip(self.elite()) else { return false };
+        let same = |c: &Claim| (c.value() - elite.value()).abs() <= FLAT * self.scales.leader();
+        let apart = |c: &Claim| distance(&c.x, &elite.x) > DIFFERENT && self.scales.is_feasible(c);
+        let other =
+            |e: &Entry| e.restart != self.entries[at].restart && e.verified().is_some_and(|c| same(c) && apart(c));
+        self.scales.is_feasible(elite) && self.entries.iter().any(other)
     }
 
     /// Restarts that ended, uncorrected, at another value than the elite's.

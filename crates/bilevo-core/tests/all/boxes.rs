@@ -108,3 +108,22 @@ fn the_first_box_lies_around_the_start() {
     let solution = engine.summary().solution.unwrap();
     assert!((solution.x[0] - 5e4 - 299.0099).abs() < 1.0, "{solution:?}");
 }
+
+/// A toll that drives everybody away but for the lowest ones: F = 0 in nearly all of the box, and -200 at x = 20.
+fn toll(level: Level, x: &[f64], y: &[f64]) -> Answer {
+    let value = match level {
+        Level::Upper => -x[0] * y[0],
+        Level::Lower => y[0] * y[0] - (40.0 - x[0]) * y[0],
+    };
+    Some((value, Vec::new()))
+}
+
+#[test]
+fn a_plateau_that_fills_the_box_is_not_the_answer() {
+    for (seed, high) in [(1, 1e5), (2, 1e6), (3, 1e5)] {
+        let mut engine = Engine::new(spec((0.0, high), (0.0, 50.0)), default(), seed).unwrap();
+        finish(&mut engine, toll);
+        let solution = engine.summary().solution.unwrap();
+        assert!((solution.upper_value + 200.0).abs() < 0.1, "{seed}, {high}: {solution:?}");
+    }
+}

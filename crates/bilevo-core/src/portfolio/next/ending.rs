@@ -15,6 +15,9 @@ const EXACT: f64 = 1e-7;
 /// elite, and otherwise.
 const FRUITLESS: (usize, usize) = (3, 15);
 
+/// Descents from near the ends of the leader's box where restarts end on a plateau.
+const PLATEAU: usize = 6;
+
 /// Restarts that agree, and wide ones among them, that end a run.
 fn wanted(effort: Effort) -> Option<(usize, usize)> {
     match effort {
@@ -89,10 +92,15 @@ pub(super) fn closing(history: &History, config: &PortfolioConfig) -> Next {
 }
 
 /// Descents from near the ends of the leader's box: the lower ones, and the upper ones too where not every restart
-/// ended at the elite as it was claimed.
+/// ended at the elite as it was claimed. On a plateau, which may fill a box far too wide but for a corner of it, closer
+/// and closer to both.
 fn corners(history: &History) -> usize {
     let easy = history.elsewhere() == 0 && history.entries.iter().all(|e| e.corrections == 0);
-    if easy { 1 } else { 2 }
+    match () {
+        () if history.is_on_plateau() => PLATEAU,
+        () if easy => 1,
+        () => 2,
+    }
 }
 
 /// Whether another restart ended at the very value of the elite. Where descents do not come to their end, as

@@ -25,6 +25,8 @@ pub(super) const DESCENT_DIM: (usize, usize) = (5, 40);
 /// Distance of a start from the ends of the leader's box, as a share of it, and the size of the first steps relative
 /// to that distance.
 const NEAR_END: (f64, f64, f64) = (1e-3, 3e-2, 5.0);
+/// Each further pair of such starts is so many times as close.
+const CLOSER: f64 = 1e-2;
 /// Steps below this share of the weight end a leaning descent; larger weights count as this one.
 const COARSE: f64 = 0.03;
 const MODERATE: f64 = 0.3;
@@ -116,14 +118,17 @@ impl Portfolio {
     fn descend(&self, kind: Kind, number: u64, streams: &Streams) -> Present {
         let mut stream = streams.open(Purpose::Start, 0, 1 + number);
         let mut point: Vec<f64> = (0..self.shape.dim()).map(|_| stream.uniform()).collect();
-        let mut size = 1.0;
+        let (mut size, mut goal) = (1.0, self.goal());
         if kind == Kind::NearEnds {
-            let share = NEAR_END.0 * libm::pow(NEAR_END.1 / NEAR_END.0, stream.uniform());
             let before = self.history.entries.iter().filter(|e| e.kind == Kind::NearEnds).count();
-            point[..self.shape.upper[0]].fill(if before == 0 { share } else { 1.0 - share });
+            let closer = libm::pow(CLOSER, (before / 2) as f64);
+            let share = closer * NEAR_END.0 * libm::pow(NEAR_END.1 / NEAR_END.0, stream.uniform());
+            point[..self.shape.upper[0]].fill(if before % 2 == 0 { share } else { 1.0 - share });
             size = NEAR_END.2 * share;
+            // On a plateau every decision close by looks like the elite.
+            goal = goal.filter(|_| !self.history.is_on_plateau());
         }
-        let start = descent::Start { point, size, budget: self.budget(), still: descent::STILL, goal: self.goal() };
+        let start = descent::Start { point, size, budget: self.budget(), still: descent::STILL, goal };
         Present::Descent(Box::new(Descent::new(self.shape, &self.archive, start)), kind)
     }
 

@@ -190,3 +190,23 @@ fn the_first_finish_of_a_population_begins_with_steps_of_its_size() {
     let Next::Finish(_, size) = after(vec![ended(1, Kind::Population, End::Converged, 0.5)]) else { panic!() };
     assert!((size - NARROW).abs() < 1e-15, "{size}");
 }
+
+#[test]
+fn on_a_plateau_descents_come_closer_and_closer_to_the_ends_of_the_box() {
+    let mut entries = agreed();
+    let corner = || Next::Restart(Kind::NearEnds);
+    entries.push(verified(4, Kind::NearEnds, 0.2));
+    assert_eq!(after(entries.clone()), Next::Verify(0, Depth::Wide), "one and the same place");
+    // The very same value at the other end of the box.
+    let away = |entry: &mut Entry, value: f64| {
+        entry.verdict = verdict(Claim { x: vec![0.9], ..claim(value, 0.5) }, Depth::Full);
+    };
+    away(&mut entries[1], 0.2 + 1e-9);
+    assert_eq!(after(entries.clone()), Next::Verify(0, Depth::Wide), "no plateau");
+    away(&mut entries[1], 0.2);
+    for restart in 5..10 {
+        assert_eq!(after(entries.clone()), corner(), "{restart}");
+        entries.push(verified(restart, Kind::NearEnds, 0.2));
+    }
+    assert_eq!(after(entries), Next::Verify(0, Depth::Wide));
+}
