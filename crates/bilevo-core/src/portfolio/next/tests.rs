@@ -1,7 +1,7 @@
 //! Scripted histories: what happened, and what comes next.
 
 use super::borders::ROUNDS;
-use super::ties::{WEIGHTS, lean_from};
+use super::ties::{GENTLE, WEIGHTS, lean_from};
 use super::*;
 use crate::portfolio::archive::Archive;
 use crate::portfolio::claim::Scales;
@@ -263,16 +263,17 @@ fn before_the_end_come_the_ends_of_the_box_a_wide_look_and_leaning_descents() {
 fn leaning_that_promises_more_goes_on_to_its_exact_end() {
     let exact = |value: f64| Next::Exact(claim(value, 0.5), Vec::new());
     let mut entries = agreed();
-    entries.push(ended(4, Kind::LeanHere, End::Converged, 0.1));
-    assert_eq!(after(entries.clone()), exact(0.1));
-    // From elsewhere under one weight after the other.
-    entries[3] = ended(4, Kind::LeanAway, End::Converged, 0.01);
-    for weight in &WEIGHTS[1..] {
-        let expected = Next::Lean { kind: Kind::LeanOn, from: Some(claim(0.01, 0.5)), weight: *weight };
-        assert_eq!(after(entries.clone()), expected);
-        entries.push(ended(4, Kind::LeanOn, End::Converged, 0.01));
+    // Under one weight after the other: from the elite under small ones, from elsewhere under all.
+    for (kind, first) in [(Kind::LeanHere, GENTLE), (Kind::LeanAway, 0)] {
+        entries.truncate(3);
+        entries.push(ended(4, kind, End::Converged, 0.01));
+        for weight in &WEIGHTS[first + 1..] {
+            let expected = Next::Lean { kind: Kind::LeanOn, from: Some(claim(0.01, 0.5)), weight: *weight };
+            assert_eq!(after(entries.clone()), expected);
+            entries.push(ended(4, Kind::LeanOn, End::Converged, 0.01));
+        }
+        assert_eq!(after(entries.clone()), exact(0.01));
     }
-    assert_eq!(after(entries.clone()), exact(0.01));
     // A gain that goes with the weight is none.
     let last = entries.len() - 1;
     entries[last - 1] = ended(4, Kind::LeanOn, End::Converged, 0.1);
@@ -526,11 +527,13 @@ fn before_the_end_an_elite_is_made_exact_unless_two_values_are_the_very_same() {
 fn exact_ends_that_fail_are_given_up_when_they_have_cost_enough() {
     let lean = |entries: &[Entry]| [entries, &[ended(9, Kind::LeanHere, End::Converged, 0.1)]].concat();
     let failed = |spent: u64| Entry { spent, ..corrected(4, Kind::Exact, 0.3, 0.6) };
-    assert!(matches!(after(lean(&[&agreed()[..], &[failed(500)]].concat())), Next::Exact(..)));
-    assert!(!matches!(after(lean(&[&agreed()[..], &[failed(700)]].concat())), Next::Exact(..)));
+    let goes_on = |exact: Entry| {
+        matches!(after(lean(&[&agreed()[..], &[exact]].concat())), Next::Lean { kind: Kind::LeanOn, .. })
+    };
+    assert!(goes_on(failed(500)) && !goes_on(failed(700)));
     // One that led to the elite has not failed.
     let won = Entry { spent: 700, ..verified(4, Kind::Exact, 0.15) };
-    assert!(matches!(after(lean(&[&agreed()[..], &[won]].concat())), Next::Exact(..)));
+    assert!(goes_on(won));
 }
 
 #[test]

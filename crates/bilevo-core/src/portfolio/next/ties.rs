@@ -14,8 +14,12 @@ const NEARLY: f64 = 0.02;
 /// Leaning descents that must follow the elite if one of them found it.
 pub(super) const LEANS_AFTER_WIN: usize = 6;
 /// Weights of leaning descents, one after the other: from where the leader would like to be to where the
-/// follower hardly leans. Halved each time, so that the answer stays where the leader wants it.
-pub(super) const WEIGHTS: [f64; 11] = [102.4, 51.2, 25.6, 12.8, 6.4, 3.2, 1.6, 0.8, 0.4, 0.2, 0.1];
+/// follower hardly leans. Halved each time, so that the answer stays where the leader wants it. Under the last ones a
+/// gain that is none vanishes, and one that is some is close to where it can be had.
+pub(super) const WEIGHTS: [f64; 16] =
+    [102.4, 51.2, 25.6, 12.8, 6.4, 3.2, 1.6, 0.8, 0.4, 0.2, 0.1, 0.05, 0.025, 0.0125, 0.00625, 0.003_125];
+/// Where leaning from the elite begins.
+pub(super) const GENTLE: usize = 10;
 
 /// The decision of an entry, as good as the elite, if the follower is indifferent there and the leader is not.
 pub(super) fn tied<'a>(history: &History, entry: &'a Entry) -> Option<&'a Claim> {
@@ -28,7 +32,7 @@ pub(super) fn tied<'a>(history: &History, entry: &'a Entry) -> Option<&'a Claim>
 
 /// A leaning descent from a decision that the leader may only hope to improve.
 pub(super) fn lean_from(claim: &Claim) -> Next {
-    Next::Lean { kind: Kind::LeanHere, from: Some(claim.clone()), weight: WEIGHTS[WEIGHTS.len() - 1] }
+    Next::Lean { kind: Kind::LeanHere, from: Some(claim.clone()), weight: WEIGHTS[GENTLE] }
 }
 
 /// An exact end that led to a better elite is made exact by a plain descent: where nothing is tied, that has
@@ -99,16 +103,16 @@ fn has_ended_away(history: &History) -> bool {
     history.entries.iter().any(|e| e.kind == Kind::Exact && away(e.restart))
 }
 
-/// The weights of a leaning restart. From the elite only the last one; from elsewhere the first time all,
+/// The weights of a leaning restart. From the elite only the small ones; from elsewhere the first time all,
 /// then fewer, so that not all of them end where the leader alone would.
 fn ladder(history: &History, first: &Entry) -> &'static [f64] {
     let before = history.entries.iter().filter(|e| e.kind == Kind::LeanAway && e.restart < first.restart).count();
-    weights(if first.kind == Kind::LeanHere { WEIGHTS.len() } else { before })
+    weights(if first.kind == Kind::LeanHere { GENTLE } else { before })
 }
 
 /// The weights of a leaning restart from elsewhere after some others.
 fn weights(before: usize) -> &'static [f64] {
-    &WEIGHTS[(3 * before).min(WEIGHTS.len() - 1)..]
+    &WEIGHTS[(3 * before).min(GENTLE)..]
 }
 
 /// Leaning descents since the elite was found.
