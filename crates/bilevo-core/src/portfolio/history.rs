@@ -16,9 +16,6 @@ const REMEMBERED: usize = 12;
 /// its scale.
 pub(super) const ARRIVED: (f64, f64) = (0.01, 1e-4);
 
-/// Values of F on a plateau differ by less than this share of its scale.
-const FLAT: f64 = 1e-12;
-
 /// What a search was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Kind {
@@ -74,6 +71,8 @@ pub(super) struct Entry {
     /// Verdicts, and how many of them found another answer.
     pub(super) looks: u64,
     pub(super) corrections: u64,
+    /// Whether F and the leader's constraints were the same at most of the decisions that it saw.
+    pub(super) flat: bool,
     /// Evaluations of the search and of the verdicts.
     pub(super) spent: u64,
 }
@@ -164,6 +163,9 @@ impl History {
     /// Whether the latest search of a restart ended, uncorrected, at the elite's value, or its correction
     /// led to a border there.
     fn agrees(&self, restart: u64, elite: &Claim) -> bool {
+        if self.is_flat(restart) {
+            return false;
+        }
         if self.of_restart(restart).any(|entry| self.is_border_of(entry, elite)) {
             return true;
         }
@@ -184,7 +186,10 @@ impl History {
         for restart in 1..=self.restart() {
             let first = self.of_restart(restart).next().map(|e| e.kind);
             let leaning = matches!(first, Some(Kind::LeanHere | Kind::LeanAway));
-            let agrees = if leaning { self.confirms(restart, elite) } else { self.agrees(restart, elite) };
+            let agrees = match leaning {
+                true => !self.is_on_plateau() && self.confirms(restart, elite),
+                false => self.agrees(restart, elite),
+            };
             let wide = matches!(first, Some(Kind::Population | Kind::LeanAway | Kind::Smooth));
             // What a whole run has left counts as two restarts, one of them wide.
             let by_run = self.is_known_widely && first == Some(Kind::Known);
@@ -201,15 +206,15 @@ impl History {
         self.is_known_widely && self.elite().is_some_and(known)
     }
 
-    /// Whether another restart ended at the very value of the elite, but at a decision far away: F may be the same in
-    /// most of the box, and agreement says nothing then.
+    /// Whether the elite is what a restart began with: F may be the same in most of the box.
     pub(super) fn is_on_plateau(&self) -> bool {
-        let Some((at, elite)) = self.elite_at().zip(self.elite()) else { return false };
-        let same = |c: &Claim| (c.value() - elite.value()).abs() <= FLAT * self.scales.leader();
-        let apart = |c: &Claim| distance(&c.x, &elite.x) > DIFFERENT && self.scales.is_feasible(c);
-        let other =
-            |e: &Entry| e.restart != self.entries[at].restart && e.verified().is_some_and(|c| same(c) && apart(c));
-        self.scales.is_feasible(elite) && self.entries.iter().any(other)
+        self.elite_at().is_some_and(|at| self.is_flat(self.entries[at].restart))
+    }
+
+    /// Whether F was the same at most of the decisions that a restart saw. It has found nothing then, and agrees with
+    /// nobody.
+    fn is_flat(&self, restart: u64) -> bool {
+        self.of_restart(restart).next().is_some_and(|e| e.flat)
     }
 
     /// Restarts that ended, uncorrected, at another value than the elite's.

@@ -39,6 +39,9 @@ const GIVEN: f64 = 0.1;
 /// Searches whose claims are the run's answer before they have a verdict.
 const PLAIN: [Kind; 5] = [Kind::Descent, Kind::Known, Kind::NearEnds, Kind::Finish, Kind::Population];
 
+/// Values of F on a plateau differ by less than this share of its scale.
+const FLAT: f64 = 1e-9;
+
 /// What goes on at present.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Present {
@@ -287,6 +290,7 @@ impl Portfolio {
                 | Kind::LeanAway
                 | Kind::Smooth
         ) || kind == Kind::Population && !self.population.as_ref().is_some_and(|p| p.is_resumed());
+        let flat = begins && claim.as_ref().is_some_and(|claim| self.has_seen_only(claim));
         self.history.entries.push(Entry {
             kind,
             restart: restart + u64::from(begins),
@@ -297,8 +301,19 @@ impl Portfolio {
             verdict: None,
             looks: 0,
             corrections: 0,
+            flat,
             spent,
         });
+    }
+
+    /// Whether the upper values of the present search are mostly those of its claim, as far as they lie apart from it.
+    fn has_seen_only(&self, claim: &Claim) -> bool {
+        let Archive { upper, .. } = &self.archive;
+        let apart = |i: &usize| distance(&upper.point(*i)[..self.shape.upper[0]], &claim.x) > DIFFERENT;
+        let rows: Vec<&[f64]> = (self.since..upper.len()).filter(apart).filter_map(|i| upper.row(i)).collect();
+        let scale = self.history.scales.leader();
+        let same = |row: &&&[f64]| row.iter().zip(&claim.upper).all(|(a, b)| (a - b).abs() <= FLAT * scale);
+        !rows.is_empty() && 2 * rows.iter().filter(same).count() >= rows.len()
     }
 
     /// The best decisions of the archive from an upper point on, away from a claim and from each other.

@@ -35,7 +35,19 @@ fn claim(value: f64, y: f64) -> Claim {
 fn ended(restart: u64, kind: Kind, end: End, value: f64) -> Entry {
     let claim = Some(claim(value, 0.5));
     let (rivals, seconds) = (Vec::new(), Vec::new());
-    Entry { kind, restart, end, claim, rivals, seconds, verdict: None, looks: 0, corrections: 0, spent: 100 }
+    Entry {
+        kind,
+        restart,
+        end,
+        claim,
+        rivals,
+        seconds,
+        verdict: None,
+        looks: 0,
+        corrections: 0,
+        flat: false,
+        spent: 100,
+    }
 }
 
 fn verdict(claim: Claim, depth: Depth) -> Option<Verdict> {

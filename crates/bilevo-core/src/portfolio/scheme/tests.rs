@@ -38,7 +38,7 @@ fn entry(restart: u64, kind: Kind, value: f64, verified: bool) -> Entry {
     let (rivals, seconds) = (Vec::new(), Vec::new());
     let looks = u64::from(verified);
     let (claim, end) = (Some(claim(value)), End::Converged);
-    Entry { kind, restart, end, claim, rivals, seconds, verdict, looks, corrections: 0, spent: 100 }
+    Entry { kind, restart, end, claim, rivals, seconds, verdict, looks, corrections: 0, flat: false, spent: 100 }
 }
 
 #[test]

@@ -192,21 +192,24 @@ fn the_first_finish_of_a_population_begins_with_steps_of_its_size() {
 }
 
 #[test]
-fn on_a_plateau_descents_come_closer_and_closer_to_the_ends_of_the_box() {
+fn on_a_plateau_nobody_agrees_and_descents_come_closer_and_closer_to_the_ends_of_the_box() {
+    let flat = |entry: Entry| Entry { flat: true, ..entry };
+    let history = |entries: &[Entry]| History { entries: entries.to_vec(), ..empty() };
     let mut entries = agreed();
-    let corner = || Next::Restart(Kind::NearEnds);
-    entries.push(verified(4, Kind::NearEnds, 0.2));
-    assert_eq!(after(entries.clone()), Next::Verify(0, Depth::Wide), "one and the same place");
-    // The very same value at the other end of the box.
-    let away = |entry: &mut Entry, value: f64| {
-        entry.verdict = verdict(Claim { x: vec![0.9], ..claim(value, 0.5) }, Depth::Full);
-    };
-    away(&mut entries[1], 0.2 + 1e-9);
-    assert_eq!(after(entries.clone()), Next::Verify(0, Depth::Wide), "no plateau");
-    away(&mut entries[1], 0.2);
-    for restart in 5..10 {
-        assert_eq!(after(entries.clone()), corner(), "{restart}");
-        entries.push(verified(restart, Kind::NearEnds, 0.2));
+    entries.push(ended(4, Kind::LeanAway, End::Converged, 0.2));
+    assert_eq!(history(&entries).agreement().0, 4);
+    // Who saw but one value says nothing; the others agree still, unless their value is that of a plateau.
+    entries[1].flat = true;
+    assert_eq!(history(&entries).agreement().0, 3);
+    entries[0].flat = true;
+    assert!(history(&entries).is_on_plateau());
+    assert_eq!(history(&entries).agreement().0, 1);
+    // In the end it is looked for closer and closer to both corners.
+    let mut entries: Vec<Entry> = (1..=16).map(|restart| flat(verified(restart, Kind::Descent, 0.2))).collect();
+    assert!(!is_agreed(&history(&entries), &PortfolioConfig::default()));
+    for restart in 17..23 {
+        assert_eq!(after(entries.clone()), Next::Restart(Kind::NearEnds), "{restart}");
+        entries.push(flat(verified(restart, Kind::NearEnds, 0.2)));
     }
     assert_eq!(after(entries), Next::Verify(0, Depth::Wide));
 }
