@@ -25,8 +25,8 @@ pub const HEAD: &str = "ended,box,corrected,audit,runs,right";
 /// Fewer runs say nothing ...
 const FEWEST: u64 = 20;
 /// ... and so many are enough for a warning, if fewer than this share of them were right.
-const ENOUGH: u64 = 50;
-const TRUSTED: f64 = 0.9;
+const ENOUGH: u64 = 30;
+const TRUSTED: f64 = 0.95;
 /// Variables of the largest test problems.
 const LARGEST: usize = 20;
 
@@ -229,8 +229,8 @@ mod tests {
     #[test]
     fn a_class_of_answers_is_poor_if_enough_of_them_were_wrong() {
         let likeness = |runs: u64, right: u64| Likeness { runs, right, infeasible: false };
-        assert!(likeness(200, 179).is_poor() && !likeness(200, 180).is_poor());
-        assert!(likeness(50, 44).is_poor() && !likeness(49, 40).is_poor(), "a few runs may be bad luck");
+        assert!(likeness(200, 189).is_poor() && !likeness(200, 190).is_poor());
+        assert!(likeness(30, 28).is_poor() && !likeness(29, 20).is_poor(), "a few runs may be bad luck");
     }
 
     #[test]
