@@ -36,6 +36,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const FEW: (u64, u64) = (4096, 64);
 /// Descents that must end at the best value: where steps of reals show the way, and else.
 const AGREEING: (usize, usize) = (3, 4);
+/// How often an answer is looked for at a decision.
+const TRIES: usize = 3;
 /// Values closer than this part of their spread are the same.
 const SAME: f64 = 1e-4;
 
@@ -56,6 +58,8 @@ pub(super) struct Descents {
     /// The best decision with the same whole numbers, and how many were tried.
     wholes: BTreeMap<Vec<u64>, (usize, Option<Stand>)>,
     elite: Option<Stand>,
+    /// Decisions at which no feasible answer was found.
+    unanswered: Vec<Vec<f64>>,
     /// The descent under way.
     descent: Option<Descent>,
     /// Where descents ended, and how many came there.
@@ -122,6 +126,7 @@ impl Descents {
             asked: BTreeSet::new(),
             wholes: BTreeMap::new(),
             elite: None,
+            unanswered: Vec::new(),
             descent: None,
             ends: Vec::new(),
             fruitless: 0,
@@ -187,6 +192,10 @@ impl Descents {
     pub(super) fn learn(&mut self, solved: &[Solved], elite: Option<&Solved>) {
         for solved in solved {
             let stand = Stand::of(solved);
+            self.unanswered.retain(|x| *x != solved.x);
+            if !solved.lower.is_feasible() {
+                self.unanswered.push(solved.x.clone());
+            }
             let unit = self.mixed.unit(&solved.x);
             self.points.push(&unit, stand.as_ref().map_or(&[], |stand| &stand.row[..]));
             if let Some(stand) = &stand {
@@ -223,6 +232,12 @@ impl Descents {
         if self.all && self.untried().next().is_none() {
             self.over = Some(StopReason::Exhausted);
         }
+    }
+
+    /// Decisions without an answer that may have one: a search can miss it.
+    fn doubtful(&self) -> impl Iterator<Item = Vec<f64>> + '_ {
+        let times = |x: &[f64]| self.wholes.get(&self.whole_key(x)).map_or(0, |known| known.0);
+        self.unanswered.iter().filter(move |x| times(x) < TRIES).cloned()
     }
 
     fn untried(&self) -> impl Iterator<Item = Vec<f64>> + '_ {

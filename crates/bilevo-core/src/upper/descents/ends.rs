@@ -34,8 +34,9 @@ impl Descents {
         match starts::elsewhere(&space, &known, turn, stream) {
             Some(unit) => Some(new(None, vec![self.mixed.point(&unit)])),
             None if self.mixed.reals() == 0 => {
-                let rest: Vec<Vec<f64>> = self.untried().take(places).collect();
-                self.over = rest.is_empty().then_some(StopReason::Exhausted);
+                let rest: Vec<Vec<f64>> = self.untried().chain(self.doubtful()).take(places).collect();
+                let over = if self.unanswered.is_empty() { StopReason::Exhausted } else { StopReason::Flat };
+                self.over = rest.is_empty().then_some(over);
                 (!rest.is_empty()).then(|| new(None, rest))
             }
             None => {

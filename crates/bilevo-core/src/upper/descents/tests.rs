@@ -13,6 +13,15 @@ fn binaries(count: usize) -> Space {
 
 /// Generations of six candidates until it is over: the best value, the reason, and all decisions.
 fn run(spec: &ProblemSpec, f: impl Fn(&[f64]) -> f64) -> (f64, StopReason, Vec<Vec<f64>>) {
+    run_with(spec, f, |_, _| true)
+}
+
+/// The same where a decision that was asked for some times before may have an answer or not.
+fn run_with(
+    spec: &ProblemSpec,
+    f: impl Fn(&[f64]) -> f64,
+    answered: impl Fn(&[f64], usize) -> bool,
+) -> (f64, StopReason, Vec<Vec<f64>>) {
     let mut descents = Descents::new(spec, &JointCmaConfig::default());
     let (mut asked, mut elite): (Vec<Vec<f64>>, Option<Solved>) = (Vec::new(), None);
     for round in 0..400 {
@@ -21,7 +30,9 @@ fn run(spec: &ProblemSpec, f: impl Fn(&[f64]) -> f64) -> (f64, StopReason, Vec<V
         let mut candidates: Vec<Candidate> = (0..6).map(drawn).collect();
         descents.join(&mut candidates, &mut stream);
         let solved = |c: &Candidate| {
-            let upper = Outcome { value: f(&c.x), violation: 0.0 };
+            let before = asked.iter().filter(|x| **x == c.x).count();
+            let violation = if answered(&c.x, before) { 0.0 } else { 1.0 };
+            let upper = Outcome { value: f(&c.x), violation };
             Solved { x: c.x.clone(), y: vec![0.0], upper, upper_constraints: vec![], lower: upper, converged: true }
         };
         let solved: Vec<Solved> = candidates.iter().map(solved).collect();
@@ -70,4 +81,18 @@ fn reals_are_searched_by_steps_beside_whole_numbers() {
     let (best, _, asked) = run(&spec, |x| (x[0] - 2.4).powi(2) + (x[1] - 3.0 - 0.7 * x[0]).powi(2));
     assert!((best - 0.16).abs() < 1e-6, "{best}");
     assert!(asked.len() < 200, "{}", asked.len());
+}
+
+#[test]
+fn a_decision_without_an_answer_is_tried_again_and_leaves_a_doubt() {
+    let spec = problem(binaries(3), Space::new().real("y", 0.0, 1.0));
+    let value = |x: &[f64]| if x == [0.0, 1.0, 0.0] { -5.0 } else { x.iter().sum() };
+    let hidden = |x: &[f64], found: usize| x != [0.0, 1.0, 0.0] || found > 0;
+    // Its answer is found the second time ...
+    let (best, reason, asked) = run_with(&spec, value, hidden);
+    assert_eq!((best, reason, distinct(&asked)), (-5.0, StopReason::Exhausted, 8));
+    // ... or never, and nobody knows whether there is one.
+    let (best, reason, asked) = run_with(&spec, value, |x, _| x != [0.0, 1.0, 0.0]);
+    assert_eq!((best, reason), (0.0, StopReason::Flat));
+    assert_eq!(asked.iter().filter(|x| **x == [0.0, 1.0, 0.0]).count(), TRIES);
 }
