@@ -289,7 +289,7 @@ impl fmt::Display for Doubt {
 fn unfinished(f: &mut fmt::Formatter<'_>, stop: Status, restarts: bool) -> fmt::Result {
     if stop == Status::Finished(StopReason::Flat) {
         return f.write_str(
-            "many restarts found nothing better, but no other one ended at this value: there may be a better answer\n\
+            "many restarts found nothing better, but too few of them ended at this value: there may be a better answer\n\
              hint: `--effort thorough` (Python: `effort=\"thorough\"`) searches longer",
         );
     }
