@@ -2,18 +2,21 @@
 
     python gallery.py FOLDER
 
-writes bidding.png, plant.png and logistic.png: slices of the leader's objective through the answer of a run.
-Each point of a slice is one call of the follower's solver.
+writes bidding.png, plant.png and logistic.png: slices of the leader's objective through the answer of a run, where
+each point is one call of the follower's solver. It also writes bridge.png and shops.png, from formulas of the
+follower's response.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import bidding
+import bilevo
 import matplotlib
 import numpy as np
 import plant
@@ -70,11 +73,56 @@ def draw_plane(out: Path, values: tuple[Any, Any, Any], best: Any, axes: tuple[i
     figure.savefig(out, dpi=110)
 
 
+def draw_bridge(out: Path) -> None:
+    """The bridge of `examples/network.toml`: the file says why 2 - toll/6.5 thousand drivers take it."""
+    network = Path(__file__).parents[1] / "network.toml"
+    best = bilevo.minimize(network, seed=1)
+    tolls = np.linspace(0, 20, 201)
+    drivers = np.maximum(0, 2 - tolls / 6.5)
+    figure, panel = plt.subplots(figsize=(6, 3.6), layout="constrained")
+    panel.plot(tolls, drivers, "--", color="tab:grey", label="drivers on the bridge, in thousands")
+    panel.plot(tolls, tolls * drivers, label="income")
+    panel.plot(best.x[0], best.fun, "*", color="gold", markeredgecolor="black", markersize=15, label="bilevo's answer")
+    panel.set_xlabel("toll")
+    panel.set_ylim(0, 8.5)
+    panel.legend(loc="upper right")
+    figure.savefig(out, dpi=110)
+
+
+DISTANCE = np.array([[1.55, 5.5, 3.71], [5.47, 3.27, 2.09], [1.75, 4.1, 1.6], [4.98, 3.47, 2.64]])
+OPENING = np.array([2.28, 3.49, 2.2, 2.77])
+
+
+def shop_profit(sites: Any, price: float) -> float:
+    """Each customer buys at the nearest open site, unless that costs more than 9."""
+    buyers = (DISTANCE[sites].min(axis=0) + price < 9).sum()
+    return float(price * buyers - OPENING[sites].sum())
+
+
+def draw_shops(out: Path) -> None:
+    best = bilevo.minimize("integer/facility", seed=1)
+    chosen = best.x[:4].astype(bool)
+    prices = np.arange(1, 9)
+    figure, panel = plt.subplots(figsize=(6, 3.6), layout="constrained")
+    for sites in [np.array(mask) for mask in product([False, True], repeat=4) if any(mask)]:
+        style = {"color": "tab:blue", "zorder": 3} if (sites == chosen).all() else {"color": "lightgrey"}
+        panel.plot(prices, [shop_profit(sites, price) for price in prices], marker=".", **style)
+    panel.plot([], [], color="tab:blue", label="only the third site")
+    panel.plot([], [], color="lightgrey", label="every other choice of sites")
+    panel.plot(best.x[4], best.fun, "*", color="gold", markeredgecolor="black", markersize=15, zorder=4, label="bilevo's answer")
+    panel.set_xlabel("price")
+    panel.set_ylabel("profit")
+    panel.legend(loc="lower right")
+    figure.savefig(out, dpi=110)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--points", type=int, default=30, help="points along each side of a slice")
     options = parser.parse_args()
+    draw_bridge(options.folder / "bridge.png")
+    draw_shops(options.folder / "shops.png")
     draw_bidding(options.folder / "bidding.png")
     best = tune_logistic.solve(1, effort="quick").x
     slices = plane(lambda x: tune_logistic.unseen_loss(x, tune_logistic.fit(x)), best, (0, 2), tune_logistic.BOUNDS, options.points)

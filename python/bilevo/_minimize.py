@@ -93,8 +93,9 @@ def minimize(
     maximize:
         ``"upper"``, ``"lower"`` or ``"both"``.
     method:
-        A name from :func:`bilevo.methods`. ``"auto"`` is the recommended one; with more than
-        100 variables it switches to another method, and the result's ``notice`` says so.
+        A name from :func:`bilevo.methods`. ``"auto"``, the default, chooses one that suits the problem; if
+        that is not the usual one (because of whole numbers, or more than 100 variables), the result's
+        ``notice`` says so.
     budget:
         Limit on the upper evaluations, or ``{"upper": ..., "lower": ...}``, or ``{"total": ...}`` for both
         levels together, exact to within one batch.

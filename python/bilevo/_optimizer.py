@@ -159,7 +159,7 @@ class Optimizer:
 
     @property
     def seed(self) -> int:
-        """The seed, also if it was drawn."""
+        """The seed of the run, whether given or random."""
         return self._run.seed
 
     def result(self) -> Result:

@@ -16,11 +16,13 @@ from ._errors import ProblemError
 Seed: TypeAlias = Union[int, np.random.Generator, None]
 Budget: TypeAlias = Union[int, Mapping[str, int], None]
 
+EFFORTS = ("local", "quick", "normal", "thorough", "budget")
+
 
 def method_name(method: str) -> str:
     """The method's own name; ``auto`` is the recommended one."""
     if not isinstance(method, str):
-        raise ProblemError(f"method is {method!r}\nhint: give a name, as in method='auto'; bilevo.methods() has all")
+        raise ProblemError(f"method is {method!r}\nhint: give a name, as in method='auto'; bilevo.methods() lists them")
     return _native.method_name(method)
 
 
@@ -63,7 +65,9 @@ def read_settings(
     given = {path for path, _ in pairs}
     arguments = [("the budget", path, text) for path, text in _budget(budget)]
     if effort is not None:
-        arguments.append(("effort", "portfolio.effort", _text(effort)))
+        if effort not in EFFORTS:
+            raise ProblemError(f"effort is {effort!r}\nhint: it takes {', '.join(map(repr, EFFORTS))}")
+        arguments.append(("effort", "portfolio.effort", effort))
     for argument, path, text in arguments:
         if path in given:
             raise ProblemError(f"`{path}` is set by {argument} and by the settings\nhint: leave one of them out")
@@ -110,6 +114,8 @@ def _budget(budget: Budget) -> Iterator[tuple[str, str]]:
             number = operator.index(count if isinstance(count, int) or int(count) != count else int(count))
         except (TypeError, ValueError, OverflowError):
             raise ProblemError(f"the {level} budget is {count!r}\nhint: give a whole number of evaluations") from None
+        if number < 1:
+            raise ProblemError(f"the {level} budget is {number}\nhint: it must be at least 1")
         yield "stop.max_evals" if level == "total" else f"stop.max_{level}_evals", str(number)
 
 

@@ -44,7 +44,7 @@ def refused(words: str, error: Any = bilevo.ProblemError, **options: Any) -> Bas
         ({"budget": 30.5}, "give a whole number of evaluations"),
         ({"budget": float("inf")}, "give a whole number of evaluations"),
         ({"budget": {"leader": 3}}, "'upper', 'lower' and 'total'"),
-        ({"budget": 0}, "max_upper_evals"),
+        ({"budget": 0}, "the upper budget is 0\nhint: it must be at least 1"),
         ({"settings": {"upper.populaton": 3}}, "did you mean `upper.population`"),
         ({"settings": {"upper.population": object()}}, "are settings"),
         ({"settings": {"stop.max_upper_evals": 3}}, "leave one of them out"),
@@ -61,7 +61,7 @@ def refused(words: str, error: Any = bilevo.ProblemError, **options: Any) -> Bas
         ({"settings": [("upper.population", 3)]}, "give a mapping"),
         ({"audit_evals": -1}, "audit_evals is -1"),
         ({"audit_tolerance": -1}, "audit_tolerance is -1"),
-        ({"effort": "little"}, "portfolio.effort"),
+        ({"effort": "little"}, "effort is 'little'\nhint: it takes 'local', 'quick'"),
         ({"names_upper": ["toll", "rate"]}, "give 1 different names"),
         ({"names_lower": [3]}, "give 1 different names"),
         ({"workers": 0}, "a number of processes"),
@@ -96,7 +96,7 @@ def test_unknown_problems_are_named() -> None:
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (lambda x: x[0], "takes 1 positional argument"),
+        (lambda x: x[0], "takes 1 positional argument but 2 were given\nhint: your function is called with x and y"),
         (lambda x, y, z: x[0], "missing 1 required positional argument"),
         (lambda x, y: None, "does it end without `return`"),
         (lambda x, y: "three", "not a number"),

@@ -1,10 +1,10 @@
 //! The paper's study: what it runs, what was published, and both side by side.
 //!
-//! [`study`] is the list of comparisons, one entry each; [`published`] the paper's tables.
-//! [`compared`] looks up and tests the runs of a comparison once; [`layout`] is the paper's table,
-//! [`against`] sets the published figures beside ours, [`controls`] what the model brings beside what
-//! comes without it, [`readings`] what the paper's text may mean, [`beyond`] the default method beside all that, `figures` draws them, [`report()`] puts
-//! everything together and [`folder`] keeps it. Nothing outside this folder knows about it.
+//! [`study`] lists the comparisons, and [`published`] has the paper's tables. [`compared`] looks up the runs of a
+//! comparison and tests them, once for all tables: [`layout`] is the paper's own table, [`against`] compares the
+//! published figures with ours, [`controls`] shows what the model contributes, [`readings`] what the paper's text
+//! may mean, and [`beyond`] compares the default method with the published ones. `figures` draws the charts,
+//! [`report()`] puts everything together, and [`folder`] keeps it. Nothing else depends on this module.
 
 pub mod against;
 pub mod beyond;

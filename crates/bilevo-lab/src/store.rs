@@ -1,10 +1,10 @@
 //! The store: finished runs in one SQLite file.
 //!
-//! Every finished run is one [`Row`], written in a transaction of its own when it ends, so that a
-//! kill, a full disk or a power cut loses at most runs that were not written yet. While one process writes,
-//! in WAL mode, others may read; when it has ended, the store is a single file. A run is found again by its [`RunId`], which
-//! holds the version and the hashes of config and problem, so that nothing old passes for something
-//! new. [`Store::read`] never writes, not even beside the store; older formats are read as they are.
+//! Every finished run is one [`Row`], written in its own transaction when the run ends, so a kill, a full disk or
+//! a power cut loses at most the runs in progress. While one process writes, in WAL mode, others may read; when it
+//! has ended, the store is a single file. A run is found by its [`RunId`], which includes the version and the
+//! hashes of config and problem, so old rows are never mistaken for new ones. [`Store::read`] never writes, not
+//! even next to the store; it can read older formats.
 //!
 //! ```no_run
 //! use bilevo_lab::store::{Filter, Store};

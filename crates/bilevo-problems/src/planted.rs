@@ -6,9 +6,9 @@
 //!
 //! F = F* + Σ upper terms of (w, d),  f = f* + e·w + Σ lower terms of (w, d),
 //!
-//! where the terms come from pieces that promise to be smallest where they are 0 (`pieces`). Each feature is
-//! a piece or two, or a dress, or something that happens to evaluations. So the optimum is known whatever is
-//! combined, and [`Planted::proof`] says why in words.
+//! where every term is smallest where it is 0 (`pieces`). A feature adds one or two such terms, transforms the
+//! variables (`dress`), or changes evaluations. So the optimum is known for every combination of features, and
+//! [`Planted::proof`] explains why.
 
 mod dress;
 mod features;

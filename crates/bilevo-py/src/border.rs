@@ -180,7 +180,13 @@ impl Trial {
     /// The error that says so, unless the function has worked or failed in several ways.
     fn mistake(&self, py: Python<'_>, level: &str) -> Option<PyErr> {
         let (points, words) = (self.failed.len(), &self.words);
-        let message = format!("every {level} evaluation failed, at {points} points and with the same error: {words}");
+        let hint = match level {
+            _ if !words.contains("positional argument") => "",
+            "follower" => "\nhint: your solver is called with x alone",
+            _ => "\nhint: your function is called with x and y",
+        };
+        let message =
+            format!("every {level} evaluation failed, at {points} points and with the same error: {words}{hint}");
         let error = errors::told(py, "EvaluationError", "E302", message);
         error.set_cause(py, self.error.as_ref().map(|cause| cause.clone_ref(py)));
         (!self.settled).then_some(error)

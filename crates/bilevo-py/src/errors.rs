@@ -55,7 +55,7 @@ pub(crate) fn problem(py: Python<'_>, message: impl ToString) -> PyErr {
 pub(crate) fn config(py: Python<'_>, error: &ConfigError) -> PyErr {
     // The hints of the command line, in the words of Python.
     let words = error.to_string();
-    let words = words.replace("`bilevo list methods` shows all", "bilevo.methods() has all");
+    let words = words.replace("`bilevo list methods` shows all", "bilevo.methods() lists them");
     let words = words.replace("`bilevo explain METHOD` shows all", "bilevo.explain(method) shows all");
     with_code(py, problem(py, words), codes::code(error))
 }

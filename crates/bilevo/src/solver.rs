@@ -232,7 +232,7 @@ impl<'a> Solver<'a> {
         let takes_position = source.spec().position != PositionKind::Any;
         let audit = audit.or_else(|| takes_position.then(AuditOptions::default));
         if audit.is_some() && source.spec().is_oracle_alone() {
-            let reason = "an audit needs the follower's objective to look for better answers, and here only its own solver is given";
+            let reason = "an audit needs the follower's objective, and this problem has only a solver for the follower; leave the audit out, or add the objective";
             let (field, got) = ("audit".into(), "on".into());
             return Err(ConfigError::Invalid { field, got, reason: reason.into() }.into());
         }

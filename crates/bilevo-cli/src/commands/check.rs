@@ -27,7 +27,7 @@ pub(crate) struct Args {
     /// A problem file
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The method you want to solve it with [default: portfolio, also `auto`]
+    /// The method you want to solve it with [default: auto]
     #[arg(long, short, value_name = "NAME")]
     method: Option<String>,
     /// Do not start the program that the file names

@@ -169,7 +169,9 @@ fn value(replies: &Replies, spec: &ProblemSpec) -> (f64, Vec<f64>) {
 fn print(evaluation: &Evaluation<'_>) -> anyhow::Result<()> {
     let mut out = output::stdout();
     table::line(&mut out, "F", short(evaluation.upper_value))?;
-    table::line(&mut out, "f", short(evaluation.lower_value))?;
+    if !evaluation.lower_value.is_nan() {
+        table::line(&mut out, "f", short(evaluation.lower_value))?;
+    }
     if evaluation.asked {
         table::line(&mut out, "y", vector(evaluation.y))?;
     }

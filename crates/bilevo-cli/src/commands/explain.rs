@@ -1,4 +1,4 @@
-//! `bilevo explain METHOD|PROBLEM`: what a method does, how a generation goes, its settings and its
+//! `bilevo explain METHOD|PROBLEM`: what a method does, its steps, its settings and its
 //! source; or what a problem is.
 
 mod problem;
@@ -32,7 +32,7 @@ struct AboutMethod {
     base: &'static str,
     about: &'static str,
     variant: Option<&'static str>,
-    /// One generation.
+    /// What it does, step by step.
     steps: Vec<String>,
     /// Its settings.
     config: Config,
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         writeln!(out, "{notice}")?;
     }
     writeln!(out)?;
-    heading(out, "One generation")?;
+    heading(out, "Step by step")?;
     for (number, step) in config.steps().iter().enumerate() {
         writeln!(out, "  {}. {step}", number + 1)?;
     }

@@ -44,7 +44,7 @@ pub(crate) struct Args {
     /// Limit on the wall time of the proof, as in 90s, 10m or 1h30m
     #[arg(long, value_name = "TIME", default_value = "60s", allow_negative_numbers = true)]
     time_limit: Duration,
-    /// Seed of the run, if the problem is solved first [default: drawn and printed]
+    /// Seed of the run, if the problem is solved first [default: a random one, which is printed]
     #[arg(long, short, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Text for people, JSON for programs

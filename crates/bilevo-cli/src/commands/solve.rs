@@ -49,10 +49,11 @@ pub(crate) struct Args {
     /// A built-in problem (see `bilevo list problems`) or a problem file
     #[arg(required_unless_present = "resume")]
     problem: Option<String>,
-    /// The method (see `bilevo list methods`) [default: portfolio, also `auto`]
+    /// The method (see `bilevo list methods`) [default: auto, which suits itself to the problem: portfolio if all
+    /// variables are real, exchange-cma-es if some are whole numbers]
     #[arg(long, short, value_name = "NAME")]
     method: Option<String>,
-    /// Seed of all random numbers; the same seed gives the same answer [default: drawn and printed]
+    /// Seed of all random numbers; the same seed gives the same answer [default: a random one, which is printed]
     #[arg(long, short, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Start at this decision of the leader: numbers separated by spaces or commas. If the follower has its own
@@ -194,9 +195,9 @@ enum OnFailure {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum PositionArg {
-    /// The one that is best for the leader (optimistic)
+    /// The one that is best for the leader
     Optimistic,
-    /// The one that is worst for the leader (pessimistic)
+    /// The one that is worst for the leader
     Pessimistic,
 }
 
@@ -256,7 +257,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     ready.claim().map_err(|error| files::with_way_out(error, args))?;
     if args.seed.is_none() && args.resume.is_none() {
         let seed = ready.run.id().seed;
-        say(format_args!("seed {seed} (drawn; --seed {seed} repeats this run)"));
+        say(format_args!("seed {seed} (random; --seed {seed} repeats this run)"));
     }
     let (spec, config) = (ready.run.engine().spec(), ready.run.engine().config());
     if spec.upper.equalities + spec.lower.equalities > 0 && config.scheme.kind == SchemeKind::Nested {

@@ -275,7 +275,7 @@ fn list_and_explain_cover_everything() {
         let output = bilevo(&["explain", method]);
         let text = stdout(&output);
         assert_eq!(code(&output), 0);
-        for part in [method.as_str(), "One generation", "upper.initial_step", "Source"] {
+        for part in [method.as_str(), "Step by step", "upper.initial_step", "Source"] {
             assert!(text.contains(part), "{method}: {part}");
         }
         let contrastive = method.starts_with("cr-") || method == "portfolio";

@@ -72,6 +72,29 @@ fn a_problem_whose_follower_has_its_own_solver_is_served_too() {
     assert_eq!(run("served.toml"), itself);
 }
 
+/// A solver need not say what its answer is worth to the follower; nobody is told that f is NaN.
+#[test]
+fn an_unknown_f_is_not_shown() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = "command = [\"python3\", \"solver.py\"]\n[upper]\nvariables = { x = [0, 8] }\n[follower]\n";
+    let solver = r#"import json, sys
+for line in sys.stdin:
+    ask = json.loads(line)
+    answer = {"y": [8 - ask["x"][0]]} if ask["level"] == "follower" else {"value": ask["x"][0] - ask["y"][0]}
+    print(json.dumps(answer | {"id": ask["id"]}), flush=True)
+"#;
+    std::fs::write(folder.path().join("own.toml"), file).unwrap();
+    std::fs::write(folder.path().join("solver.py"), solver).unwrap();
+    for args in [&["solve", "own.toml", "--seed", "1", "--max-evals", "20"][..], &["eval", "own.toml", "--x", "2"]] {
+        let output = bilevo(folder.path(), args);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains("  F  ") && !text.contains("  f  ") && !text.contains("NaN"), "{text}");
+    }
+}
+
 #[test]
 fn an_audit_is_part_of_the_result_and_of_the_exit_code() {
     let folder = tempfile::tempdir().unwrap();

@@ -77,6 +77,9 @@ fn claims_results_and_runs_are_proven() {
     let result = json(&solved);
     assert_eq!(result["audit"]["verdict"], "proven", "{result}");
     assert_eq!(result["proof"]["follower"]["verdict"], "proven", "{result}");
+    let text = run(&["solve", "basins.toml", "--seed", "1", "--audit"]).stdout;
+    let said = String::from_utf8_lossy(&text).matches("the follower's answer is proven").count();
+    assert_eq!(said, 1, "the audit rests on the proof and says it once");
     std::fs::write(folder.path().join("result.json"), &solved.stdout).unwrap();
     let proof = json(&run(&["prove", "basins.toml", "--result", "result.json", "--format", "json"]));
     assert_eq!((&proof["x"], &proof["follower"]["verdict"]), (&result["x"], &"proven".into()));

@@ -1,5 +1,5 @@
-//! What the model brings: each method with contrastive ranking beside its controls, which have all of
-//! it but the model.
+//! What the model contributes: each method with contrastive ranking, compared with controls that have everything
+//! but the model.
 
 use super::compared::{Compared, Line, mean};
 use super::study::Part;

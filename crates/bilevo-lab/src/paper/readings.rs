@@ -1,4 +1,4 @@
-//! Readings of the paper: its text leaves much open, and what is made of that decides what the ranking
+//! Readings of the paper: its text leaves details open, and how they are filled in decides how much the ranking
 //! model saves.
 
 use super::compared::Compared;

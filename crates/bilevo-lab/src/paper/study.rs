@@ -1,10 +1,9 @@
-//! The study as a list of comparisons: what is run, what is tested against what, and which published
-//! figures stand beside it. A further comparison is one more entry of [`COMPARISONS`].
+//! The study as a list of comparisons: what is run, what is tested against what, and which published figures it
+//! is compared with. To add a comparison, add an entry to [`COMPARISONS`].
 //!
-//! Beside the paper's own tables there are some that it lacks: the default method, controls that have
-//! all of our ranking but its model, readings of the paper's text, the steps from there to our ranking, a
-//! control that caps lower searches, what decides on gold mining, and `decision-making` with its
-//! misprint corrected.
+//! Some comparisons are not in the paper: the default method, controls that have our ranking without its model,
+//! readings of the paper's text, the steps from there to our ranking, a control that caps lower searches, the
+//! stopping rule on gold mining, and `decision-making` with its misprint corrected.
 
 mod comparisons;
 

@@ -9,6 +9,8 @@ const AT_BOUND: f64 = 1e-6;
 /// Where a variable of the answer stands in its box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
+    /// In no box that anybody stated.
+    Unknown,
     Inside,
     Fixed,
     AtLow,
@@ -19,7 +21,7 @@ pub(super) fn place(report: &RunReport<'_>, level: Level, index: usize) -> Place
     let space = &report.spec.level(level).space;
     // Of an answer of the follower's own solver no bounds are known.
     if index >= space.dim() {
-        return Place::Inside;
+        return Place::Unknown;
     }
     let (variable, value) = (space.variable(index), report.point(level)[index]);
     let near = AT_BOUND * variable.closed(None).width();

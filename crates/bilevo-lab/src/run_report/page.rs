@@ -6,7 +6,7 @@ use crate::report::ReportError;
 use crate::report::page::{TablePart, inline};
 use crate::tables::{Cell, Table};
 use askama::Template;
-use bilevo::audit::around::{Bound, Slice};
+use bilevo::audit::around::{Bound, Slice, SlicePoint};
 use bilevo::printable::{grouped, short};
 use bilevo::{Direction, Level, VERSION};
 
@@ -19,7 +19,7 @@ struct Page {
     variables: Vec<String>,
     verdict: &'static str,
     verdict_class: &'static str,
-    reasons: Vec<String>,
+    reasons: Vec<Sentence>,
     history: Option<String>,
     wide: Vec<String>,
     slices: Vec<(&'static str, Vec<String>)>,
@@ -27,8 +27,16 @@ struct Page {
     constraints: Vec<Bound>,
     constraints_table: Option<String>,
     budget: String,
-    advice: Vec<String>,
+    advice: Vec<Sentence>,
     facts: Vec<(&'static str, String)>,
+}
+
+/// Pieces of a sentence, of which every second one, from the second on, is code.
+type Sentence = Vec<String>;
+
+/// A sentence with code between backticks.
+fn sentence(text: &str) -> Sentence {
+    text.split('`').map(String::from).collect()
 }
 
 struct Tile {
@@ -63,7 +71,7 @@ pub(super) fn write(report: &RunReport<'_>) -> Result<String, ReportError> {
         variables: levels.map(|level| table(&variables(report, level))).collect::<Result<_, _>>()?,
         verdict,
         verdict_class,
-        reasons: reasons(report),
+        reasons: reasons(report).iter().map(|text| sentence(text)).collect(),
         history: (!result.history.is_empty()).then(|| table(&history(report))).transpose()?,
         wide: wide.collect(),
         slices,
@@ -71,7 +79,7 @@ pub(super) fn write(report: &RunReport<'_>) -> Result<String, ReportError> {
         constraints: report.around.constraints.clone(),
         constraints_table: constraints(report).map(|t| table(&t)).transpose()?,
         budget: table(&budget(report))?,
-        advice: advice(report),
+        advice: advice(report).iter().map(|text| sentence(text)).collect(),
         facts: facts(report),
     };
     Ok(page.render()?)
@@ -107,16 +115,20 @@ fn tiles(report: &RunReport<'_>) -> Vec<Tile> {
         _ => "–".into(),
     };
     let tile = |name, value, detail| Tile { name, value, detail };
-    vec![
-        tile("F", number(result.upper_value()), upper + &known.unwrap_or_default()),
-        tile("f", number(result.lower_value()), lower),
+    let mut tiles = vec![tile("F", number(result.upper_value()), upper + &known.unwrap_or_default())];
+    // A follower's own solver need not say what its answer is worth to it.
+    if !report.spec.is_oracle_alone() || result.lower_value().is_some_and(f64::is_finite) {
+        tiles.push(tile("f", number(result.lower_value()), lower));
+    }
+    tiles.extend([
         tile("Violation", violation, "the worse of both levels; 0 is feasible".into()),
         tile(
             "Evaluations",
             grouped(result.evaluations.total()),
             format!("{} upper, {} lower", grouped(result.evaluations.upper), grouped(result.evaluations.lower)),
         ),
-    ]
+    ]);
+    tiles
 }
 
 /// A table with a first column of names.
@@ -134,6 +146,7 @@ fn variables(report: &RunReport<'_>, level: Level) -> Table {
             false => "–".into(),
         };
         let place = match place(report, level, index) {
+            Place::Unknown => "–",
             Place::Inside => "inside",
             Place::Fixed => "fixed",
             Place::AtLow => "at its lower bound",
@@ -151,11 +164,20 @@ fn reasons(report: &RunReport<'_>) -> Vec<String> {
     let result = report.result;
     let mut reasons: Vec<String> =
         result.warnings.iter().map(|warning| warning.message.replace("\nhint: ", ". ")).collect();
-    reasons.extend(result.verification.as_ref().map(|verification| format!("In the run: {verification}.")));
+    reasons.extend(result.verification.as_ref().map(|found| match report.spec.is_oracle_alone() {
+        true if found.restarts > 1 => {
+            let (agreeing, searches) = (found.agreeing, found.restarts);
+            format!("In the run: {agreeing} of {searches} searches agree; the follower's own solver gave its answers.")
+        }
+        true => "In the run: one search; the follower's own solver gave its answers.".into(),
+        false => format!("In the run: {found}."),
+    }));
     reasons.extend(result.noise.iter().map(|noise| format!("The values are noisy: {noise}.")));
     reasons.extend(result.likeness.map(|likeness| format!("In tests: {likeness}.")));
     reasons.extend(result.audit.iter().map(|audit| format!("The audit, an independent check: {}.", audit.words)));
-    let proofs = result.proof.iter().flat_map(|proof| proof.words());
+    // An audit that rests on the proof says the same.
+    let said = |words: &String| result.audit.as_ref().is_some_and(|audit| audit.words == *words);
+    let proofs = result.proof.iter().flat_map(|proof| proof.words()).filter(|words| !said(words));
     reasons.extend(proofs.map(|words| format!("By proof from the formulas: {words}.")));
     if let Some(solved) = result.solved {
         let words = if solved { "It is the best known solution." } else { "It is not the best known solution." };
@@ -182,9 +204,14 @@ fn history(report: &RunReport<'_>) -> Table {
 fn sensitivity(report: &RunReport<'_>) -> Option<Table> {
     let row = |slice: &Slice| {
         let here = report.point(Level::Upper)[slice.index];
-        let at = slice.points.iter().position(|p| p.at == here)?;
-        let value = slice.points[at].upper_value?;
-        let beside = |neighbour: Option<usize>| match neighbour.and_then(|k| slice.points.get(k)) {
+        let value = slice.points.iter().find(|p| p.at == here)?.upper_value?;
+        // The slice has other points too, and one of them may happen to lie right beside the answer.
+        let range = slice.points.last()?.at - slice.points.first()?.at;
+        let whole = report.spec.upper.space.variable(slice.index).is_whole();
+        let step = if whole { 0.5 } else { range / 200.0 };
+        let down = slice.points.iter().rfind(|p| here - p.at > step);
+        let up = slice.points.iter().find(|p| p.at - here > step);
+        let beside = |neighbour: Option<&SlicePoint>| match neighbour {
             Some(p) if p.feasible => {
                 let change = p.upper_value.map(|v| v - value);
                 format!("{} (at {})", number(change), short(p.at))
@@ -192,7 +219,7 @@ fn sensitivity(report: &RunReport<'_>) -> Option<Table> {
             Some(p) => format!("infeasible (at {})", short(p.at)),
             None => "–".into(),
         };
-        Some(vec![report.name(Level::Upper, slice.index), short(here), beside(at.checked_sub(1)), beside(Some(at + 1))])
+        Some(vec![report.name(Level::Upper, slice.index), short(here), beside(down), beside(up)])
     };
     let rows: Vec<_> = report.slices(Level::Upper).filter_map(row).collect();
     let columns = ["variable", "value", "change of F one step down", "one step up"];
@@ -219,11 +246,15 @@ fn constraints(report: &RunReport<'_>) -> Option<Table> {
 
 fn budget(report: &RunReport<'_>) -> Table {
     let counts = &report.result.evaluations;
-    let mut parts = vec![
-        ("leader's functions", counts.upper),
-        ("follower's functions, in searches", counts.lower.saturating_sub(counts.refine_lower)),
-        ("follower's functions, in rechecks", counts.refine_lower),
-    ];
+    let searches = counts.lower.saturating_sub(counts.refine_lower);
+    let mut parts = vec![("leader's functions", counts.upper)];
+    match report.spec.is_oracle_alone() {
+        true => parts.push(("follower's solver", counts.lower)),
+        false => parts.extend([
+            ("follower's functions, in searches", searches),
+            ("follower's functions, in rechecks", counts.refine_lower),
+        ]),
+    }
     parts.extend(report.result.audit.as_ref().map(|a| ("audit", a.evaluations.upper + a.evaluations.lower)));
     let around = &report.around.evaluations;
     parts.push(("this report", around.upper + around.lower));

@@ -3,9 +3,9 @@
 #[cfg(unix)]
 use crate::cdp::{self, Browser};
 use crate::pages;
-use bilevo::audit::around::Surroundings;
+use bilevo::audit::around::{SlicePoint, Surroundings};
 use bilevo::problems::file::Labels;
-use bilevo::{Functions, History, RunResult, Solver, Space};
+use bilevo::{BilevelProblem, Functions, History, Level, OracleAnswer, RunResult, Solver, Space};
 use bilevo_lab::report::is_report;
 use bilevo_lab::run_report::RunReport;
 #[cfg(unix)]
@@ -76,6 +76,41 @@ fn a_bound_and_a_price_are_told() {
     assert_eq!(around.constraints.iter().map(|c| c.binds).collect::<Vec<_>>(), [Some(false), Some(true)]);
     for words in ["(EUR)", "EUR/h; the leader", "leader: north + south &#60;= 12", "follower 1"] {
         assert!(html.contains(words), "{words}");
+    }
+    assert!(html.contains("add <code>--audit</code> (<code>audit=True</code> in Python)"), "code is shown as code");
+}
+
+/// A slice may happen to have a point right beside the answer.
+#[test]
+fn the_sensitivity_is_that_of_a_whole_step() {
+    let problem = tolls();
+    let (_, result, mut around) = page(&problem, QUICK);
+    let sensitivity = |around: &Surroundings| {
+        let (spec, labels) = (problem.spec(), &Labels::default());
+        let report = RunReport { spec, result: &result, records: &[], around, labels, command: "" };
+        let html = report.html().unwrap();
+        let (_, rest) = html.split_once("Sensitivity").unwrap();
+        rest.split_once("A step is").unwrap().0.to_string()
+    };
+    let before = sensitivity(&around);
+    let slice = around.slices.iter_mut().find(|slice| (slice.level, slice.index) == (Level::Upper, 0)).unwrap();
+    let at = slice.points.iter().position(|point| point.at == result.x().unwrap()[0]).unwrap();
+    let beside = SlicePoint { at: slice.points[at].at + 1e-5, ..slice.points[at].clone() };
+    slice.points.insert(at + 1, beside);
+    assert_eq!(sensitivity(&around), before);
+}
+
+/// Nothing is said about what only the follower's own solver knows.
+#[test]
+fn a_follower_with_its_own_solver_has_its_own_words() {
+    let drivers = |x: &[f64]| Ok(OracleAnswer::new(vec![8.0 - x[0]]));
+    let problem = Functions::with_follower("own", vec![(0.0, 10.0)], |x, answer| -x[0] * answer.y[0], drivers);
+    let (html, _, _) = page(&problem, QUICK);
+    pages::assert_well_formed(&html);
+    assert!(html.contains("searches agree; the follower&#39;s own solver gave its answers."), "{html}");
+    assert!(html.contains("follower&#39;s solver"));
+    for absent in ["<h3>f</h3>", "searched once", "in rechecks"] {
+        assert!(!html.contains(absent), "{absent}");
     }
 }
 

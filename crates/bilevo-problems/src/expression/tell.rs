@@ -1,8 +1,7 @@
-//! Formulas told to somebody else than the machine: to whoever computes with something other than
-//! numbers, such as intervals or derivatives.
+//! Formulas for code that computes with something other than numbers, such as intervals or derivatives.
 //!
-//! What is told is what the machine computes: constants folded, loops written out, definitions looked
-//! up. Sums and products are told from left to right.
+//! The formulas are those that the machine computes: constants folded, loops written out, definitions inserted.
+//! Sums and products go from left to right.
 
 use super::ast::Comparison as Sign;
 use super::node::{Node, Test};

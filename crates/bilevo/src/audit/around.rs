@@ -1,11 +1,11 @@
-//! A closer look around an answer: what happens to F and f when one variable moves, which constraints
-//! bind, and what they cost.
+//! Explores the neighbourhood of an answer: how F and f change with one variable, which constraints bind, and
+//! what they cost.
 //!
-//! When a variable of the leader moves, the follower answers anew: by its own solver if it has one, else by
-//! a local search from its answer next door. Such a slice shows F(x, y(x)). When a variable of the follower
-//! moves, everything else stands still: such a slice shows f. The price of a constraint that binds is its
-//! Lagrange multiplier, from differences: by how much the objective would get better for each unit that the
-//! constraint gave way. The leader's prices count the follower's reaction in.
+//! Along a variable of the leader, the follower responds again at every point: by its own solver if it has one,
+//! otherwise by a local search from its answer at the neighbouring point. Such a slice shows F(x, y(x)). Along a
+//! variable of the follower, everything else is kept, and the slice shows f. The price of a binding constraint is
+//! its Lagrange multiplier, from finite differences: how much the objective would gain if the constraint were
+//! relaxed by one unit. The leader's prices include the follower's reaction.
 
 use super::follower::{Follower, Point};
 use super::quadratic::{Constraint, Quadratic};

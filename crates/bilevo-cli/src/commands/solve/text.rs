@@ -46,7 +46,9 @@ pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -
     }
     if let Some(proof) = &result.proof {
         let style = if proof.is_refuted() { WARN } else { GOOD };
-        for words in proof.words() {
+        // An audit that rests on the proof says the same.
+        let said = |words: &String| result.audit.as_ref().is_some_and(|audit| audit.words == *words);
+        for words in proof.words().into_iter().filter(|words| !said(words)) {
             line(out, "proof", format_args!("{style}{words}{style:#}"))?;
         }
     }
@@ -103,7 +105,10 @@ fn solution(out: &mut impl Write, engine: &Engine, result: &RunResult) -> anyhow
     let upper = off(accuracy.map(|a| a.upper), known.map(|k| k.upper));
     let lower = off(accuracy.and_then(|a| a.lower), known.and_then(|k| k.lower));
     line(out, "F", format_args!("{}{upper}", short(upper_value)))?;
-    line(out, "f", format_args!("{}{lower}", short(lower_value)))?;
+    // A follower's own solver need not say what its answer is worth to it.
+    if !lower_value.is_nan() {
+        line(out, "f", format_args!("{}{lower}", short(lower_value)))?;
+    }
     let names = result.names.as_ref();
     line(out, "x", point(names.map(|names| &names.x[..]), x))?;
     line(out, "y", point(names.map(|names| &names.y[..]), y))?;

@@ -1,14 +1,12 @@
 //! The share of candidates that are searched follows the measured accuracy of the model.
 //!
-//! Every generation shows how well the model ordered solutions it had not seen. A new model is
-//! first tested while every candidate is searched anyway. After that the share falls in a straight
-//! line from `keep_max`, at an accuracy of one half (no better than a coin), to `keep_min`, at 0.85
-//! and above. Accuracy is an average over about the last sixty pairs, so a model that loses touch
-//! loses its say within a few generations.
+//! Every generation shows how well the model ordered solutions it had not seen. A new model is first tested while
+//! every candidate is still searched. After that, the share falls linearly from `keep_max`, at an accuracy of one
+//! half (no better than a coin toss), to `keep_min`, at 0.85 and above. Accuracy is an average over about the last
+//! sixty pairs, so a model that becomes outdated loses its influence within a few generations.
 //!
-//! The fall-back is a *larger share*, not all candidates: an uninformative model costs little as
-//! long as more than half are searched, while halving the generation doubles the number of
-//! generations the budget pays for.
+//! With a poor model the share is larger, but not all candidates are searched: such a model does little harm as
+//! long as more than half are searched, and smaller generations allow more of them within the same budget.
 
 use super::ShareRule;
 use crate::allocate::{Rounding, kept};
