@@ -112,7 +112,7 @@ def draw_shops(out: Path) -> None:
     panel.plot(best.x[4], best.fun, "*", color="gold", markeredgecolor="black", markersize=15, zorder=4, label="bilevo's answer")
     panel.set_xlabel("price")
     panel.set_ylabel("profit")
-    panel.legend(loc="lower right")
+    panel.legend(loc="lower center")
     figure.savefig(out, dpi=110)
 
 

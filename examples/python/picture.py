@@ -78,7 +78,7 @@ def draw(path: str, method: str = "auto") -> None:
     curve.axvspan(found, result.nfev, color="0.93")
     curve.set_xscale("log")
     curve.xaxis.set_major_formatter("{x:.0f}")
-    curve.text((found * result.nfev) ** 0.5, 7, "restarts from elsewhere\nmake sure that there\nis no better toll", ha="center")
+    curve.text((found * result.nfev) ** 0.5, 7, "restarts look for\na better toll\nelsewhere", ha="center")
     curve.annotate(f"found after {found} evaluations", (found, 16), (1.6 * found, 13),
                    arrowprops={"arrowstyle": "-", "color": "0.3"})
     curve.set(xlabel="evaluations of both levels", xlim=(1, result.nfev), ylim=(0, 17.5))

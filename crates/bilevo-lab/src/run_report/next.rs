@@ -47,7 +47,7 @@ pub(super) fn advice(report: &RunReport<'_>) -> Vec<String> {
             | Status::Interrupted
             | Status::Finished(StopReason::UpperBudget | StopReason::LowerBudget | StopReason::Budget)
     );
-    if cut_short {
+    if cut_short && !result.success {
         advice.push(
             "The run was cut short. Give it more evaluations or time; a saved run continues where it stopped.".into(),
         );
