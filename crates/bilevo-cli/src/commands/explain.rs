@@ -44,9 +44,12 @@ struct AboutMethod {
 
 /// What `auto` is where this method is not it.
 fn notice(name: &str) -> Option<String> {
-    let (most, beyond) = (methods::MOST_VARIABLES, methods::MANY_VARIABLES);
-    (name == methods::AUTO)
-        .then(|| format!("With more than {most} variables, `auto` switches to `{beyond}`, and the result says so."))
+    let (whole, most, beyond) = (methods::EXCHANGE.name, methods::MOST_VARIABLES, methods::MANY_VARIABLES);
+    let words = format!(
+        "With whole numbers, `auto` switches to `{whole}`. With more than {most} variables, `auto` switches to \
+         `{beyond}`. The result says so."
+    );
+    (name == methods::AUTO).then_some(words)
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {

@@ -170,6 +170,7 @@ fn auto_says_where_it_hands_over() {
     assert!(text(&bilevo(folder.path(), &named).stdout).contains("· portfolio ·"));
     let explained = bilevo(folder.path(), &["explain", "auto"]);
     assert!(text(&explained.stdout).contains("With more than 100 variables, `auto` switches to `cr-tlea-cma-es`"));
+    assert!(text(&explained.stdout).contains("With whole numbers, `auto` switches to `exchange-cma-es`"));
 }
 
 #[test]
