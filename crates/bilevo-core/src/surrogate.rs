@@ -8,8 +8,9 @@
 
 mod fit;
 
-use crate::linalg::cholesky;
+use crate::linalg::buffer::Buffer;
 use crate::linalg::long_dot as dot;
+use crate::linalg::{cholesky, widest};
 use fit::{Products, Trial};
 
 /// Weight of the linear part against the cubic one.
@@ -32,7 +33,7 @@ type Lanes = [f64; LANES];
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sample {
     /// Differences to the centre, `dim` for each point.
-    pub(crate) points: Vec<f64>,
+    pub(crate) points: Buffer,
     /// Differences of the values, function after function: `outputs` rows of one value a point.
     pub(crate) values: Vec<f64>,
     /// Number of points.
@@ -55,8 +56,8 @@ pub(crate) struct Surrogate {
     coefficients: Vec<Lanes>,
     /// Inverse square roots of the kernel's diagonal.
     scales: Vec<f64>,
-    /// Cholesky factor of the kernel matrix with unit diagonal.
-    factor: Vec<f64>,
+    /// Cholesky factor of the kernel matrix with unit diagonal, perhaps with more behind it.
+    factor: Buffer,
     /// For each function, the square of its scale.
     variances: Vec<f64>,
     /// For each function, its value at the centre; empty if the values are exact, since it is zero then.
@@ -137,12 +138,11 @@ impl Surrogate {
                 lanes[p % LANES] = z / l;
             }
         }
-        let Trial { lengths, scales, rows: mut factor, variances, likelihood, .. } = trial;
+        let Trial { lengths, scales, rows: factor, variances, likelihood, .. } = trial;
         let mut coefficients = vec![[0.0; LANES]; groups * outputs];
         if likelihood > f64::NEG_INFINITY {
-            let whitened = factor.split_off(len * len);
             let mut v = vec![0.0; len];
-            for (o, row) in whitened.chunks_exact(len).enumerate() {
+            for (o, row) in factor[len * len..].chunks_exact(len).enumerate() {
                 v.copy_from_slice(row);
                 cholesky::backward(len, &factor, &mut v);
                 for (p, (v, scale)) in v.iter().zip(&scales).enumerate() {
@@ -179,6 +179,7 @@ impl Surrogate {
     }
 
     /// The groups of points, each with s at `z` and its coefficients.
+    #[inline(always)]
     fn groups<'a>(&'a self, z: &'a [f64]) -> impl Iterator<Item = (&'a [Lanes], Lanes, &'a [Lanes])> {
         let groups = self.points.chunks_exact(self.dim).zip(self.coefficients.chunks_exact(self.outputs));
         groups.map(move |(points, coefficients)| {
@@ -193,6 +194,12 @@ impl Surrogate {
 
     /// Differences of all functions to their values at the centre, predicted at `z`.
     pub(crate) fn values(&self, z: &[f64], into: &mut [f64]) {
+        let model = self;
+        widest!(WIDE, (model: &Surrogate, z: &[f64], into: &mut [f64]), model.find_values(z, into));
+    }
+
+    #[inline(always)]
+    fn find_values(&self, z: &[f64], into: &mut [f64]) {
         into.fill(0.0);
         for (_, s, coefficients) in self.groups(z) {
             let k = of_each(s, kernel);
@@ -202,6 +209,12 @@ impl Surrogate {
 
     /// Predicted gradients by the variables from `from` on, function after function.
     pub(crate) fn gradients(&self, z: &[f64], from: usize, into: &mut [f64]) {
+        let model = self;
+        widest!(WIDE, (model: &Surrogate, z: &[f64], from: usize, into: &mut [f64]), model.find_gradients(z, from, into));
+    }
+
+    #[inline(always)]
+    fn find_gradients(&self, z: &[f64], from: usize, into: &mut [f64]) {
         let n = self.dim - from;
         into.fill(0.0);
         for (points, s, coefficients) in self.groups(z) {
@@ -218,6 +231,16 @@ impl Surrogate {
 
     /// Predicted Hessian of Σ weight_o · function_o by the variables from `from` on.
     pub(crate) fn hessian(&self, z: &[f64], from: usize, weights: &[f64], into: &mut [f64]) {
+        let model = self;
+        widest!(
+            WIDE,
+            (model: &Surrogate, z: &[f64], from: usize, weights: &[f64], into: &mut [f64]),
+            model.find_hessian(z, from, weights, into)
+        );
+    }
+
+    #[inline(always)]
+    fn find_hessian(&self, z: &[f64], from: usize, weights: &[f64], into: &mut [f64]) {
         let n = self.dim - from;
         into.fill(0.0);
         for (points, s, coefficients) in self.groups(z) {
@@ -244,7 +267,7 @@ impl Surrogate {
     /// function of variance one.
     pub(crate) fn gradient_covariance(&self, from: usize) -> Vec<f64> {
         let n = self.dim - from;
-        let mut columns = vec![0.0; n * self.len];
+        let mut columns = Buffer::of_anything(n * self.len);
         for (i, column) in columns.chunks_exact_mut(self.len.max(1)).enumerate() {
             let unit = LINEAR / self.lengths[from + i];
             for (p, (c, scale)) in column.iter_mut().zip(&self.scales).enumerate() {

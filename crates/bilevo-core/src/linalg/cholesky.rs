@@ -1,7 +1,7 @@
 //! Cholesky factors of small dense matrices, row-major, in place.
 
 use super::tiles::{TILE, Tile, for_products, gather};
-use crate::linalg::{add_scaled, long_dot as dot};
+use crate::linalg::{add_scaled, long_dot as dot, widest};
 
 /// A block of L on its diagonal, and the inverses of its own diagonal; zeros behind the last row.
 #[derive(Default)]
@@ -50,20 +50,25 @@ pub(crate) fn factor(n: usize, a: &mut [f64]) -> bool {
     if n < 2 * TILE {
         return factor_small(n, a);
     }
+    widest!(WIDE, (n: usize, a: &mut [f64]) -> bool, factor_tiles::<WIDE>(n, a))
+}
+
+#[inline(always)]
+fn factor_tiles<const WIDE: bool>(n: usize, a: &mut [f64]) -> bool {
     let mut gathered = Vec::with_capacity(n);
     for from in (0..n).step_by(TILE) {
         let (head, below) = a.split_at_mut((from + TILE).min(n) * n);
         let block = &mut head[from * n..];
         gather(block, n, from, &mut gathered);
         let (mut corner, mut i, mut sound) = (Corner::default(), 0, true);
-        for_products(&gathered, block, n, |row, products| {
+        for_products::<false>(&gathered, block, n, |row, products| {
             sound &= corner.add(&mut row[from..], i, products);
             i += 1;
         });
         if !sound {
             return false;
         }
-        eliminate(n, from, &gathered, &corner, below);
+        eliminate::<WIDE>(n, from, &gathered, &corner, below);
     }
     true
 }
@@ -76,7 +81,7 @@ fn factor_small(n: usize, a: &mut [f64]) -> bool {
         for j in 0..i.min(n) {
             let above = &head[j * n..j * n + n];
             let mut rest = row[j];
-            (0..j).for_each(|k| rest -= row[k] * above[k]);
+            row[..j].iter().zip(above).for_each(|(row, above)| rest -= row * above);
             row[j] = rest / above[j];
         }
         if i < n {
@@ -93,20 +98,26 @@ fn factor_small(n: usize, a: &mut [f64]) -> bool {
 
 /// Solves L v = b in place for every row b' of n numbers.
 pub(crate) fn forward_rows(n: usize, l: &[f64], rows: &mut [f64]) {
+    widest!(WIDE, (n: usize, l: &[f64], rows: &mut [f64]), forward_tiles::<WIDE>(n, l, rows));
+}
+
+#[inline(always)]
+fn forward_tiles<const WIDE: bool>(n: usize, l: &[f64], rows: &mut [f64]) {
     let mut gathered = Vec::with_capacity(n);
     for from in (0..n).step_by(TILE) {
         let block = &l[from * n..(from + TILE).min(n) * n];
         gather(block, n, from, &mut gathered);
         let mut corner = Corner::default();
         block.chunks_exact(n).enumerate().for_each(|(i, row)| corner.set(i, &row[from..=from + i]));
-        eliminate(n, from, &gathered, &corner, rows);
+        eliminate::<WIDE>(n, from, &gathered, &corner, rows);
     }
 }
 
 /// Finds the numbers from `from` on of the rows below a block of L: `gathered` is the block left of
 /// its corner.
-fn eliminate(n: usize, from: usize, gathered: &[Tile], corner: &Corner, below: &mut [f64]) {
-    for_products(gathered, below, n, |row, products| {
+#[inline(always)]
+fn eliminate<const WIDE: bool>(n: usize, from: usize, gathered: &[Tile], corner: &Corner, below: &mut [f64]) {
+    for_products::<WIDE>(gathered, below, n, |row, products| {
         if let Some(row) = row[from..].first_chunk_mut::<TILE>() {
             corner.finish(row, products);
         } else {
@@ -128,6 +139,14 @@ pub(crate) fn forward(n: usize, l: &[f64], b: &mut [f64]) {
 
 /// Solves L' v = b in place.
 pub(crate) fn backward(n: usize, l: &[f64], b: &mut [f64]) {
+    if n < 2 * TILE {
+        return backward_any(n, l, b);
+    }
+    widest!(WIDE, (n: usize, l: &[f64], b: &mut [f64]), backward_any(n, l, b));
+}
+
+#[inline(always)]
+fn backward_any(n: usize, l: &[f64], b: &mut [f64]) {
     for i in (0..n).rev() {
         let (above, rest) = b.split_at_mut(i);
         rest[0] /= l[i * n + i];

@@ -1,9 +1,16 @@
 //! Products of rows with four others at a time: the inner loop of factors and kernel matrices.
 //!
-//! Sixteen sums side by side keep the processor adding; every number that is read serves four of them.
+//! Sixteen sums side by side keep the processor adding, or thirty-two where it adds four at once; every number that
+//! is read serves four of them.
+
+use super::buffer::Buffer;
+use super::widest;
 
 /// Rows and columns that are worked on together.
 pub(crate) const TILE: usize = 4;
+
+/// Rows that are worked on together, at most.
+const MOST: usize = 2 * TILE;
 
 /// One number for each of the columns.
 pub(crate) type Tile = [f64; TILE];
@@ -60,37 +67,83 @@ pub(crate) fn products_of_four(gathered: &[Tile], rows: &[f64], stride: usize) -
     Some(sums)
 }
 
-/// Products of each row of `stride` numbers with the gathered ones, given to `each` with the row.
+/// Products of twice as many rows.
 #[inline(always)]
-pub(crate) fn for_products(gathered: &[Tile], rows: &mut [f64], stride: usize, mut each: impl FnMut(&mut [f64], Tile)) {
-    let mut rest = rows;
-    while let Some(sums) = products_of_four(gathered, rest, stride) {
-        let (group, behind) = rest.split_at_mut(TILE * stride);
-        group.chunks_exact_mut(stride).zip(sums).for_each(|(row, sums)| each(row, sums));
-        rest = behind;
+fn products_of_eight(gathered: &[Tile], rows: &[f64], stride: usize) -> Option<[Tile; MOST]> {
+    let (above, below) = rows.split_at_checked(TILE * stride)?;
+    let [a, b, c, d] = four(above, stride, gathered.len())?;
+    let [e, f, g, h] = four(below, stride, gathered.len())?;
+    let mut sums = [[0.0; TILE]; MOST];
+    for ((((((((tile, a), b), c), d), e), f), g), h) in
+        gathered.iter().zip(a).zip(b).zip(c).zip(d).zip(e).zip(f).zip(g).zip(h)
+    {
+        for i in 0..TILE {
+            sums[0][i] += a * tile[i];
+            sums[1][i] += b * tile[i];
+            sums[2][i] += c * tile[i];
+            sums[3][i] += d * tile[i];
+            sums[4][i] += e * tile[i];
+            sums[5][i] += f * tile[i];
+            sums[6][i] += g * tile[i];
+            sums[7][i] += h * tile[i];
+        }
     }
-    for row in rest.chunks_exact_mut(stride) {
-        let sums = products(gathered, row);
-        each(row, sums);
+    Some(sums)
+}
+
+/// Products of the first rows with the gathered ones: of as many as go at once, which is returned.
+#[inline(always)]
+fn first_products<const WIDE: bool>(gathered: &[Tile], rows: &[f64], stride: usize, into: &mut [Tile; MOST]) -> usize {
+    if WIDE && let Some(sums) = products_of_eight(gathered, rows, stride) {
+        *into = sums;
+        MOST
+    } else if let Some(sums) = products_of_four(gathered, rows, stride) {
+        into[..TILE].copy_from_slice(&sums);
+        TILE
+    } else {
+        into[0] = products(gathered, rows);
+        1
     }
 }
 
-/// Products of all pairs of rows of `stride` numbers: a symmetric matrix, its lower triangle.
-pub(crate) fn gram(rows: &[f64], stride: usize) -> Vec<f64> {
+/// Products of each row of `stride` numbers with the gathered ones, given to `each` with the row.
+#[inline(always)]
+pub(crate) fn for_products<const WIDE: bool>(
+    gathered: &[Tile],
+    rows: &mut [f64],
+    stride: usize,
+    mut each: impl FnMut(&mut [f64], Tile),
+) {
+    let (mut rest, mut sums) = (rows, [[0.0; TILE]; MOST]);
+    while rest.len() >= stride {
+        let count = first_products::<WIDE>(gathered, rest, stride, &mut sums);
+        let (group, behind) = rest.split_at_mut(count * stride);
+        group.chunks_exact_mut(stride).zip(&sums).for_each(|(row, sums)| each(row, *sums));
+        rest = behind;
+    }
+}
+
+/// Products of all pairs of rows of `stride` numbers: a symmetric matrix, its lower triangle. Above it is anything.
+pub(crate) fn gram(rows: &[f64], stride: usize) -> Buffer {
+    widest!(WIDE, (rows: &[f64], stride: usize) -> Buffer, gram_of::<WIDE>(rows, stride))
+}
+
+#[inline(always)]
+fn gram_of<const WIDE: bool>(rows: &[f64], stride: usize) -> Buffer {
     let len = rows.len() / stride.max(1);
-    let mut matrix = vec![0.0; len * len];
+    let mut matrix = Buffer::of_anything(len * len);
     let mut gathered = Vec::with_capacity(stride);
+    let mut sums = [[0.0; TILE]; MOST];
     for from in (0..len).step_by(TILE) {
         gather(&rows[from * stride..(from + TILE).min(len) * stride], stride, stride, &mut gathered);
-        let mut write = |i: usize, sums: Tile| {
-            matrix[i * len + from..(i + 1) * len].iter_mut().zip(sums).for_each(|(into, sum)| *into = sum);
-        };
         let mut i = from;
-        while let Some(sums) = products_of_four(&gathered, &rows[i * stride..], stride) {
-            sums.into_iter().zip(i..).for_each(|(sums, i)| write(i, sums));
-            i += TILE;
+        while i < len {
+            let count = first_products::<WIDE>(&gathered, &rows[i * stride..], stride, &mut sums);
+            for (sums, row) in sums[..count].iter().zip(matrix[i * len..].chunks_exact_mut(len)) {
+                row[from..].iter_mut().zip(sums).for_each(|(into, sum)| *into = *sum);
+            }
+            i += count;
         }
-        (i..len).for_each(|i| write(i, products(&gathered, &rows[i * stride..])));
     }
     matrix
 }
@@ -108,6 +161,11 @@ mod tests {
             let mut gathered = Vec::new();
             gather(columns, stride, len, &mut gathered);
             assert!(products_of_four(&gathered, &below[2 * stride..], stride).is_none());
+            assert!(products_of_eight(&gathered, &rows[1..], stride).is_none());
+            let eight = products_of_eight(&gathered, &rows, stride).unwrap();
+            for (r, products_of_one) in eight.iter().enumerate() {
+                assert_eq!(*products_of_one, products(&gathered, &rows[r * stride..]));
+            }
             let four = products_of_four(&gathered, below, stride).unwrap();
             for r in 0..4 {
                 let one = products(&gathered, &below[r * stride..]);

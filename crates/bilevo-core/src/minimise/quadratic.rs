@@ -32,14 +32,22 @@ pub(super) struct Quadratic {
 }
 
 /// Its solution with the multiplier of each soft constraint.
-#[derive(Clone, Debug)]
-pub(super) struct Solution {
-    pub(super) shift: Vec<f64>,
-    pub(super) multipliers: Vec<f64>,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Solution<'a> {
+    pub(super) shift: &'a [f64],
+    pub(super) multipliers: &'a [f64],
+}
+
+/// What problems are solved in, one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    at: Interior,
+    step: Interior,
+    scratch: Scratch,
 }
 
 /// A point inside all bounds with its multipliers, or a direction.
-#[derive(Clone, Debug)]
+#[derive(Debug, Default)]
 struct Interior {
     s: Vec<f64>,
     /// Slacks t above and w below.
@@ -52,6 +60,7 @@ struct Interior {
 }
 
 /// What an iteration finds on its way.
+#[derive(Debug, Default)]
 struct Scratch {
     residual: Vec<f64>,
     matrix: Vec<f64>,
@@ -61,34 +70,33 @@ struct Scratch {
 
 impl Quadratic {
     /// The solution; none if H is not positive definite enough or numbers are not finite.
-    pub(super) fn solve(&self) -> Option<Solution> {
+    pub(super) fn solve<'a>(&self, memory: &'a mut Memory) -> Option<Solution<'a>> {
         let (n, rows) = (self.gradient.len(), self.offsets.len());
-        let mut at = self.start();
-        let mut step = at.clone();
-        let zeros = |count: usize| vec![0.0; count];
-        let mut scratch =
-            Scratch { residual: zeros(n), matrix: zeros(n * n), stiffness: zeros(rows), gap: zeros(rows) };
+        let Memory { at, step, scratch } = memory;
+        self.start(at);
+        step.resize(n, rows);
+        scratch.resize(n, rows);
         let pairs = (2 * n + 2 * rows) as f64;
         let mut length = 0.0;
         for _ in 0..ITERATIONS {
-            self.find_residual(&at, &mut scratch.residual);
-            let mu = self.complementarity(&at) / pairs;
+            self.find_residual(at, &mut scratch.residual);
+            let mu = self.complementarity(at) / pairs;
             if mu < ACCURACY && scratch.residual.iter().all(|r| r.abs() < 1e-9) {
                 break;
             }
             // The faster, the less the bounds were in the way.
             let target = if length > 0.9 { 0.01 * mu } else { 0.1 * mu };
-            if !self.newton(&at, target, &mut scratch, &mut step) {
+            if !self.newton(at, target, scratch, step) {
                 if mu > NEARLY {
                     return None;
                 }
                 break;
             }
-            length = self.longest(&at, &step);
-            at.advance(&step, length);
+            length = self.longest(at, step);
+            at.advance(step, length);
         }
         let finite = at.s.iter().chain(&at.lambda).all(|v| v.is_finite());
-        finite.then_some(Solution { shift: at.s, multipliers: at.lambda })
+        finite.then_some(Solution { shift: &at.s, multipliers: &at.lambda })
     }
 
     fn row(&self, i: usize) -> &[f64] {
@@ -96,19 +104,18 @@ impl Quadratic {
         &self.rows[i * n..(i + 1) * n]
     }
 
-    fn start(&self) -> Interior {
-        let s: Vec<f64> =
-            self.low.iter().zip(&self.high).map(|(l, h)| 0.0_f64.clamp(l + 0.1 * (h - l), h - 0.1 * (h - l))).collect();
-        let excess: Vec<f64> = (0..self.offsets.len()).map(|i| self.offsets[i] + dot(self.row(i), &s)).collect();
-        let n = s.len();
-        Interior {
-            t: excess.iter().map(|e| e.max(0.0) + 1.0).collect(),
-            w: excess.iter().map(|e| (-e).max(0.0) + 1.0).collect(),
-            lambda: self.weights.iter().map(|v| 0.5 * v.min(1.0)).collect(),
-            z_low: vec![1.0; n],
-            z_high: vec![1.0; n],
-            s,
+    fn start(&self, at: &mut Interior) {
+        at.resize(self.gradient.len(), self.offsets.len());
+        for (s, (l, h)) in at.s.iter_mut().zip(self.low.iter().zip(&self.high)) {
+            *s = 0.0_f64.clamp(l + 0.1 * (h - l), h - 0.1 * (h - l));
         }
+        for i in 0..self.offsets.len() {
+            let excess = self.offsets[i] + dot(self.row(i), &at.s);
+            (at.t[i], at.w[i]) = (excess.max(0.0) + 1.0, (-excess).max(0.0) + 1.0);
+            at.lambda[i] = 0.5 * self.weights[i].min(1.0);
+        }
+        at.z_low.fill(1.0);
+        at.z_high.fill(1.0);
     }
 
     /// Hs + g + A'λ - z_low + z_high
@@ -192,6 +199,12 @@ impl Quadratic {
 }
 
 impl Interior {
+    /// For a number of variables and of soft constraints.
+    fn resize(&mut self, n: usize, rows: usize) {
+        [&mut self.s, &mut self.z_low, &mut self.z_high].into_iter().for_each(|v| v.resize(n, 0.0));
+        [&mut self.t, &mut self.w, &mut self.lambda].into_iter().for_each(|v| v.resize(rows, 0.0));
+    }
+
     fn advance(&mut self, step: &Interior, length: f64) {
         let pairs = [
             (&mut self.s, &step.s),
@@ -204,6 +217,15 @@ impl Interior {
         for (value, change) in pairs {
             add_scaled(value, length, change);
         }
+    }
+}
+
+impl Scratch {
+    fn resize(&mut self, n: usize, rows: usize) {
+        self.residual.resize(n, 0.0);
+        self.matrix.resize(n * n, 0.0);
+        self.stiffness.resize(rows, 0.0);
+        self.gap.resize(rows, 0.0);
     }
 }
 
@@ -243,11 +265,13 @@ mod tests {
 
     #[test]
     fn no_point_nearby_or_far_is_better() {
+        let mut memory = Memory::default();
         for seed in 0..60 {
             let (n, rows) = (1 + seed as usize % 4, seed as usize % 5);
             let problem = random(n, rows, seed);
-            let solution = problem.solve().unwrap();
-            let best = value(&problem, &solution.shift);
+            // In what others of all sizes have left behind.
+            let solution = problem.solve(&mut memory).unwrap();
+            let best = value(&problem, solution.shift);
             let mut stream = Streams::new(seed).open(Purpose::Sample, 0, 0);
             for trial in 0..4000 {
                 let spread = [1.0, 0.1, 1e-2, 1e-3][trial % 4];
@@ -271,7 +295,8 @@ mod tests {
             let a: Vec<f64> = vec![0.6, 0.0, 0.8];
             problem.rows = a.iter().copied().chain(a.iter().map(|v| -v)).collect();
             (problem.offsets, problem.weights) = (vec![offset, -offset], vec![100.0; 2]);
-            let solution = problem.solve().unwrap();
+            let mut memory = Memory::default();
+            let solution = problem.solve(&mut memory).unwrap();
             let along = dot(&a, &problem.gradient) - offset;
             for ((shift, slope), a) in solution.shift.iter().zip(&problem.gradient).zip(&a) {
                 assert!((shift + slope - along * a).abs() < 1e-6, "{offset}: {:?}", solution.shift);
@@ -282,6 +307,6 @@ mod tests {
     #[test]
     fn refuses_what_is_not_finite() {
         let problem = Quadratic { gradient: vec![f64::NAN, 0.0], ..random(2, 1, 1) };
-        assert!(problem.solve().is_none());
+        assert!(problem.solve(&mut Memory::default()).is_none());
     }
 }

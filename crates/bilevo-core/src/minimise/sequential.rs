@@ -6,7 +6,7 @@
 //! that slope joins the next quadratic problem as one more soft constraint, so that the search can
 //! go along the kink.
 
-use super::quadratic::Quadratic;
+use super::quadratic::{Memory, Quadratic};
 use super::{Constraints, Landscape, Region, Step, norm};
 use crate::linalg::cholesky;
 use crate::linalg::{add_scaled, dot};
@@ -52,6 +52,22 @@ pub(super) struct Sequential<'a, L> {
     /// little and misses it by a little.
     prices: Vec<f64>,
     kinks: Vec<Kink>,
+    /// Of the latest quadratic problem: its memory is used again.
+    problem: Quadratic,
+    memory: Memory,
+    /// Its rows that are constraints: which, and the unit of its multiplier.
+    owners: Vec<(usize, f64)>,
+    shift: Vec<f64>,
+    /// Weights of the functions in the Lagrangian, values and point of a trial, a matrix.
+    scratch: Scratch,
+}
+
+#[derive(Default)]
+struct Scratch {
+    weights: Vec<f64>,
+    values: Vec<f64>,
+    point: Vec<f64>,
+    matrix: Vec<f64>,
 }
 
 impl<'a, L: Landscape> Sequential<'a, L> {
@@ -82,6 +98,11 @@ impl<'a, L: Landscape> Sequential<'a, L> {
             weights: vec![0.0; outputs - 1],
             prices: vec![0.0; outputs - 1],
             kinks: Vec::new(),
+            problem: Quadratic::default(),
+            memory: Memory::default(),
+            owners: Vec::new(),
+            shift: vec![0.0; n],
+            scratch: Scratch { values: vec![0.0; outputs], ..Scratch::default() },
         }
     }
 
@@ -93,10 +114,12 @@ impl<'a, L: Landscape> Sequential<'a, L> {
             if round == 0 {
                 self.choose_weights();
             }
-            let Some(shift) = self.solve() else { break };
+            if !self.solve() {
+                break;
+            }
             let known = self.kinks.len();
-            let moved = self.advance(&shift);
-            if moved < STILL * self.radius && (self.kinks.len() == known || norm(&shift) < STILL * self.radius) {
+            let moved = self.advance();
+            if moved < STILL * self.radius && (self.kinks.len() == known || norm(&self.shift) < STILL * self.radius) {
                 break;
             }
         }
@@ -106,9 +129,11 @@ impl<'a, L: Landscape> Sequential<'a, L> {
     /// Gradients and the Hessian of the Lagrangian at the present point.
     fn expand(&mut self) {
         self.model.gradients(&self.z, &mut self.gradients);
-        let mut weights = vec![1.0];
+        let weights = &mut self.scratch.weights;
+        weights.clear();
+        weights.push(1.0);
         weights.extend_from_slice(&self.multipliers);
-        self.model.hessian(&self.z, &weights, &mut self.hessian);
+        self.model.hessian(&self.z, weights, &mut self.hessian);
     }
 
     fn gradient(&self, constraint: usize) -> &[f64] {
@@ -132,20 +157,17 @@ impl<'a, L: Landscape> Sequential<'a, L> {
         values[0] + self.prices.iter().enumerate().map(|(i, w)| w * excess(i)).sum::<f64>()
     }
 
-    /// The step of the quadratic problem; leaves the multipliers behind.
-    fn solve(&mut self) -> Option<Vec<f64>> {
+    /// The quadratic problem at the present point, in units of the radius and of the objective's spread.
+    fn pose(&self, problem: &mut Quadratic, owners: &mut Vec<(usize, f64)>) {
         let (n, r, spread) = (self.n, self.radius, self.spread);
-        let count = self.weights.len();
-        // In units of the radius and of the objective's spread.
-        let mut problem = Quadratic {
-            hessian: self.augmented(&mut vec![0.0; count]).iter().map(|h| h * r * r / spread).collect(),
-            gradient: self.gradients[..n].iter().map(|g| g * r / spread).collect(),
-            low: self.low.iter().zip(&self.z).map(|(l, z)| ((l - z) / r).min(-1e-9)).collect(),
-            high: self.high.iter().zip(&self.z).map(|(h, z)| ((h - z) / r).max(1e-9)).collect(),
-            ..Quadratic::default()
-        };
-        let mut owners = Vec::new();
-        for i in 0..count {
+        self.augment(&mut problem.hessian, |_, _| {});
+        problem.hessian.iter_mut().for_each(|h| *h = *h * r * r / spread);
+        refill(&mut problem.gradient, self.gradients[..n].iter().map(|g| g * r / spread));
+        refill(&mut problem.low, self.low.iter().zip(&self.z).map(|(l, z)| ((l - z) / r).min(-1e-9)));
+        refill(&mut problem.high, self.high.iter().zip(&self.z).map(|(h, z)| ((h - z) / r).max(1e-9)));
+        [&mut problem.rows, &mut problem.offsets, &mut problem.weights].into_iter().for_each(Vec::clear);
+        owners.clear();
+        for i in 0..self.weights.len() {
             let reach = norm(self.gradient(i)) * r;
             let value = self.constraints.centre[i] + self.values[i + 1];
             if reach <= 1e-14 * value.abs() || reach <= 0.0 {
@@ -167,10 +189,18 @@ impl<'a, L: Landscape> Sequential<'a, L> {
             problem.offsets.push(behind / spread);
             problem.weights.push(1.0);
         }
-        make_convex(n, &mut problem.hessian);
-        let solution = problem.solve()?;
+    }
+
+    /// Finds the step of the quadratic problem and its multipliers; false if there is none.
+    fn solve(&mut self) -> bool {
+        let (mut problem, mut owners) = (std::mem::take(&mut self.problem), std::mem::take(&mut self.owners));
+        self.pose(&mut problem, &mut owners);
+        make_convex(self.n, &mut problem.hessian, &mut self.scratch.matrix);
+        (self.problem, self.owners) = (problem, owners);
+        let (owners, r) = (&self.owners, self.radius);
+        let Some(solution) = self.problem.solve(&mut self.memory) else { return false };
         self.multipliers.fill(0.0);
-        for ((i, unit), multiplier) in owners.iter().zip(&solution.multipliers) {
+        for ((i, unit), multiplier) in owners.iter().zip(solution.multipliers) {
             if *multiplier > 1e-7 {
                 self.multipliers[*i] += unit * multiplier;
             }
@@ -181,27 +211,27 @@ impl<'a, L: Landscape> Sequential<'a, L> {
         for (kink, multiplier) in self.kinks.iter_mut().zip(&solution.multipliers[owners.len()..]) {
             kink.share = *multiplier;
         }
-        Some(solution.shift.iter().map(|s| s * r).collect())
+        refill(&mut self.shift, solution.shift.iter().map(|s| s * r));
+        true
     }
 
-    /// Follows a step until the merit falls; how far it went.
-    fn advance(&mut self, shift: &[f64]) -> f64 {
+    /// Follows the step until the merit falls; how far it went.
+    fn advance(&mut self) -> f64 {
         let present = self.merit(&self.values);
-        let full = norm(shift);
+        let full = norm(&self.shift);
         let rounding = if full < FINE * self.radius { 1e-13 * self.merit_size() } else { 0.0 };
-        let mut values = vec![0.0; self.values.len()];
         let mut share = 1.0;
         for _ in 0..HALVINGS {
-            let point: Vec<f64> =
-                (0..self.n).map(|i| (self.z[i] + share * shift[i]).max(self.low[i]).min(self.high[i])).collect();
-            self.model.values(&point, &mut values);
-            if self.merit(&values) < present + rounding {
-                self.z = point;
-                self.values.copy_from_slice(&values);
+            let Scratch { point, values, .. } = &mut self.scratch;
+            refill(point, (0..self.n).map(|i| (self.z[i] + share * self.shift[i]).max(self.low[i]).min(self.high[i])));
+            self.model.values(point, values);
+            if self.merit(&self.scratch.values) < present + rounding {
+                self.z.copy_from_slice(&self.scratch.point);
+                self.values.copy_from_slice(&self.scratch.values);
                 return share * full;
             }
             if self.model.kinked() {
-                self.look_behind(point, values[0]);
+                self.look_behind(self.scratch.point.clone(), self.scratch.values[0]);
             }
             share *= 0.5;
         }
@@ -225,21 +255,21 @@ impl<'a, L: Landscape> Sequential<'a, L> {
     }
 
     /// Hessian with the penalties of the active constraints, which makes it definite whenever the
-    /// minimiser is one and changes no step that keeps them active.
-    fn augmented(&self, penalties: &mut [f64]) -> Vec<f64> {
-        let mut hessian = self.hessian.clone();
+    /// minimiser is one and changes no step that keeps them active. Tells each penalty.
+    fn augment(&self, into: &mut Vec<f64>, mut tell: impl FnMut(usize, f64)) {
+        refill(into, self.hessian.iter().copied());
         let size = self.spread / (self.radius * self.radius);
-        for (i, penalty) in penalties.iter_mut().enumerate() {
+        for i in 0..self.weights.len() {
             if i < self.constraints.inequalities && self.multipliers[i] <= 0.0 {
                 continue;
             }
             let gradient = self.gradient(i);
-            *penalty = (10.0 * size / dot(gradient, gradient).max(1e-300)).min(1e250);
-            for (row, g) in hessian.chunks_exact_mut(self.n).zip(gradient) {
-                add_scaled(row, *penalty * g, gradient);
+            let penalty = (10.0 * size / dot(gradient, gradient).max(1e-300)).min(1e250);
+            for (row, g) in into.chunks_exact_mut(self.n).zip(gradient) {
+                add_scaled(row, penalty * g, gradient);
             }
+            tell(i, penalty);
         }
-        hessian
     }
 
     /// Adds to a Hessian that a minimiser on a kink is held there.
@@ -257,7 +287,8 @@ impl<'a, L: Landscape> Sequential<'a, L> {
     fn finish(mut self) -> Step {
         self.expand();
         let mut penalties = vec![0.0; self.weights.len()];
-        let mut augmented = self.augmented(&mut penalties);
+        let mut augmented = Vec::with_capacity(self.n * self.n);
+        self.augment(&mut augmented, |i, penalty| penalties[i] = penalty);
         self.hold_kinks(&mut augmented);
         let slope = |i: usize| {
             self.gradients[i] + self.multipliers.iter().enumerate().map(|(k, l)| l * self.gradient(k)[i]).sum::<f64>()
@@ -283,14 +314,25 @@ impl<'a, L: Landscape> Sequential<'a, L> {
     }
 }
 
-/// Adds to the diagonal until the matrix is positive definite.
-fn make_convex(n: usize, matrix: &mut [f64]) {
+/// Replaces what a vector holds.
+fn refill(into: &mut Vec<f64>, with: impl Iterator<Item = f64>) {
+    into.clear();
+    into.extend(with);
+}
+
+/// Adds to the diagonal until the matrix is positive definite; its factor is left in `factor`.
+fn make_convex(n: usize, matrix: &mut [f64], factor: &mut Vec<f64>) {
     let largest = (0..n).map(|i| matrix[i * n + i].abs()).fold(1e-9, f64::max);
     let (mut ridge, mut added) = (1e-9, 0.0);
     while ridge < 1e9 {
         (0..n).for_each(|i| matrix[i * n + i] += (ridge - added) * largest);
-        if cholesky::factor(n, &mut matrix.to_vec()) {
-            return;
+        // No factor has a root of what is negative.
+        if (0..n).all(|i| matrix[i * n + i] > 0.0) {
+            factor.clear();
+            factor.extend_from_slice(matrix);
+            if cholesky::factor(n, factor) {
+                return;
+            }
         }
         (ridge, added) = (4.0 * ridge, ridge);
     }

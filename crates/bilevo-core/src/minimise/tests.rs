@@ -11,7 +11,7 @@ fn model(f: impl Fn(&[f64]) -> f64, c: impl Fn(&[f64]) -> f64) -> Surrogate {
     let at_zero = (f(&[0.0; 3]), c(&[0.0; 3]));
     let mut values: Vec<f64> = points.chunks_exact(3).map(|z| f(z) - at_zero.0).collect();
     values.extend(points.chunks_exact(3).map(|z| c(z) - at_zero.1));
-    Surrogate::with_lengths(&Sample { points, values, len: 30, noise: 0.0 }, 2, &[0.5; 3])
+    Surrogate::with_lengths(&Sample { points: points.into(), values, len: 30, noise: 0.0 }, 2, &[0.5; 3])
 }
 
 /// Best model value over a fine grid of the region, the first variable at `p`.
@@ -103,7 +103,7 @@ fn doubt_falls_with_data_and_spares_what_the_box_holds() {
     let fit = |points: Vec<f64>| {
         let values = points.chunks_exact(2).map(f).collect();
         let len = points.len() / 2;
-        Surrogate::with_lengths(&Sample { points, values, len, noise: 0.0 }, 1, &[0.5; 2])
+        Surrogate::with_lengths(&Sample { points: points.into(), values, len, noise: 0.0 }, 1, &[0.5; 2])
     };
     let none = Constraints { inequalities: 0, centre: &[] };
     let open = Region { radius: 0.2, low: vec![-1.0; 2], high: vec![1.0; 2] };

@@ -22,6 +22,8 @@ const LATEST: (usize, usize) = (100, 1000);
 
 /// The latest points, among which a search looks for what it asks for again.
 const LATELY: usize = 100;
+/// What rounding may do to a sum of squares, and more.
+const ROUNDED: f64 = 1.0 + 1e-9;
 /// Fits after which lengths are known and hardly change.
 const SEASONED: usize = 40;
 
@@ -126,34 +128,46 @@ impl Points {
         (sample, means)
     }
 
-    /// The points nearest to `centre` in units of `lengths`, at most `limit`, as differences to it. Those
-    /// before `since` only within `reach`.
-    fn around(&self, centre: &[f64], row: &[f64], learner: &Learner, limit: usize, reach: f64) -> Sample {
-        let squares = |p: &[f64], lengths: &[f64]| -> f64 {
-            p.iter().zip(centre).zip(lengths).map(|((p, c), l)| ((p - c) / l) * ((p - c) / l)).sum()
-        };
+    /// The points nearest to `centre` in units of the learner's lengths, at most `limit`, nearest first. Those that are
+    /// not its own only within `reach`.
+    fn nearest(&self, centre: &[f64], learner: &Learner, limit: usize, reach: f64) -> Vec<(f64, usize)> {
         let latest = LATEST.0 * self.dim + LATEST.1;
         let first = learner.since.saturating_sub(FOREIGN).max(self.len().saturating_sub(latest));
-        let near_enough = |i: usize, p: &[f64]| {
+        let near_enough = |p: &[f64]| {
             // Most are told by their first coordinate.
-            i >= learner.since
-                || (p[0] - centre[0]).abs() <= reach && {
-                    let square: f64 = p.iter().zip(centre).map(|(p, c)| (p - c) * (p - c)).sum();
-                    square <= reach * reach
-                }
+            (p[0] - centre[0]).abs() <= reach && {
+                let square: f64 = p.iter().zip(centre).map(|(p, c)| (p - c) * (p - c)).sum();
+                square <= reach * reach
+            }
         };
-        let mut near: Vec<(f64, usize)> = (first..self.len())
-            .filter(|&i| self.rows[i * self.outputs].is_finite() && near_enough(i, self.point(i)))
-            .map(|i| (squares(self.point(i), &learner.lengths), i))
-            .filter(|(d, _)| *d > 1e-24)
-            .collect();
+        let inverses: Vec<f64> = learner.lengths.iter().map(|l| 1.0 / l).collect();
         // The first of equals, so that nothing depends on how they are sorted.
         let order = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
-        if near.len() > limit {
-            near.select_nth_unstable_by(limit, order);
-            near.truncate(limit);
+        let (mut near, mut bound) = (Vec::with_capacity(2 * limit), f64::INFINITY);
+        // From the latest, which tend to be near, so that most of the others are seen to be too far.
+        for (i, p) in (first..self.len()).zip(self.points[first * self.dim..].chunks_exact(self.dim)).rev() {
+            let foreign = i < learner.since;
+            if foreign && !near_enough(p) || exceeds(p, centre, &inverses, bound) || self.row(i).is_none() {
+                continue;
+            }
+            let lengths = &learner.lengths;
+            let square = p.iter().zip(centre).zip(lengths).map(|((p, c), l)| ((p - c) / l) * ((p - c) / l)).sum();
+            if square > 1e-24 {
+                near.push((square, i));
+            }
+            if near.len() == 2 * limit && limit > 0 {
+                bound = ROUNDED * near.select_nth_unstable_by(limit - 1, order).1.0;
+                near.truncate(limit);
+            }
         }
         near.sort_unstable_by(order);
+        near.truncate(limit);
+        near
+    }
+
+    /// The points nearest to `centre`, as differences to it.
+    fn around(&self, centre: &[f64], row: &[f64], learner: &Learner, limit: usize, reach: f64) -> Sample {
+        let mut near = self.nearest(centre, learner, limit, reach);
         let rise = |index: usize| self.rows[index * self.outputs] - row[0];
         let mut rises: Vec<f64> = near.iter().map(|(_, i)| rise(*i).abs()).collect();
         let rank = (self.dim + 1).min(rises.len().saturating_sub(1));
@@ -235,6 +249,24 @@ impl Archive {
             Level::Lower => self.lower.push(point, row),
         }
     }
+}
+
+/// Whether Σ ((a_i - b_i) w_i)² is more than a bound, up to rounding.
+#[inline(always)]
+fn exceeds(a: &[f64], b: &[f64], weights: &[f64], bound: f64) -> bool {
+    let square = |a: f64, b: f64, w: f64| ((a - b) * w) * ((a - b) * w);
+    let ((fours, a), (b_fours, b)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    let (w_fours, weights) = weights.as_chunks::<4>();
+    let mut sum = 0.0;
+    for ((a, b), w) in fours.iter().zip(b_fours).zip(w_fours) {
+        let part = |i: usize| square(a[i], b[i], w[i]);
+        sum += (part(0) + part(1)) + (part(2) + part(3));
+        if sum > bound {
+            return true;
+        }
+    }
+    a.iter().zip(b).zip(weights).for_each(|((a, b), w)| sum += square(*a, *b, *w));
+    sum > bound
 }
 
 /// The largest distance along a variable.

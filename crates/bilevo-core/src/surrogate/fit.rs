@@ -4,6 +4,7 @@ use super::{Sample, kernel};
 use crate::linalg::cholesky;
 use crate::linalg::long_dot as dot;
 use crate::linalg::tiles::gram;
+use crate::linalg::{buffer::Buffer, widest};
 
 /// Added to the diagonal of the kernel matrix, as a share of it.
 pub(super) const JITTER: f64 = 1e-12;
@@ -16,9 +17,9 @@ const SMALLEST: f64 = 1e-120;
 pub(super) struct Products {
     lengths: Vec<f64>,
     /// Points divided by the lengths, `dim` numbers each.
-    points: Vec<f64>,
+    points: Buffer,
     /// Lower triangle, row-major.
-    matrix: Vec<f64>,
+    matrix: Buffer,
 }
 
 /// A kernel matrix with its factor and how well it explains the sample.
@@ -29,7 +30,7 @@ pub(super) struct Trial {
     pub(super) scales: Vec<f64>,
     /// Cholesky factor L of the kernel matrix with unit diagonal; below it, for each function, L⁻¹
     /// (values as scaled).
-    pub(super) rows: Vec<f64>,
+    pub(super) rows: Buffer,
     pub(super) variances: Vec<f64>,
     /// Minus infinity if there is no factor or no point.
     pub(super) likelihood: f64,
@@ -40,7 +41,8 @@ pub(super) struct Trial {
 impl Products {
     pub(super) fn new(sample: &Sample, lengths: &[f64]) -> Self {
         let dim = lengths.len();
-        let mut points = sample.points.clone();
+        let mut points = Buffer::default();
+        points.extend_from_slice(&sample.points);
         for point in points.chunks_exact_mut(dim) {
             point.iter_mut().zip(lengths).for_each(|(z, l)| *z /= l);
         }
@@ -99,14 +101,10 @@ impl Trial {
         let diagonal = |i: usize| kernel(factor * products.matrix[i * len + i] + weight * column[i] * column[i]);
         scales.clear();
         scales.extend((0..len).map(|i| 1.0 / diagonal(i).max(SMALLEST).sqrt()));
-        rows.resize((len + outputs) * len, 0.0);
-        for i in 1..len {
-            let (slope, scale) = (weight * column[i], scales[i]);
-            let known = products.matrix[i * len..].iter().zip(&column[..i]).zip(&scales[..i]);
-            for (k, ((s, u), scale_j)) in rows[i * len..].iter_mut().zip(known) {
-                *k = kernel(factor * s + slope * u) * (scale * scale_j);
-            }
+        if rows.len() != (len + outputs) * len {
+            *rows = Buffer::of_anything((len + outputs) * len);
         }
+        fill_triangle((factor, weight), &products.matrix, column, scales, rows);
         let whitened = rows[len * len..].chunks_exact_mut(len).zip(sample.values.chunks_exact(len));
         for (row, values) in whitened {
             row.iter_mut().zip(values.iter().zip(&*scales)).for_each(|(row, (v, scale))| *row = v * scale);
@@ -134,4 +132,23 @@ impl Trial {
             self.likelihood -= 0.5 * len as f64 * libm::log(*variance) + log_root;
         }
     }
+}
+
+/// Kernels of `change`.0 s + `change`.1 u u' for s in the triangle of a matrix below its diagonal, scaled.
+fn fill_triangle(change: (f64, f64), matrix: &[f64], column: &[f64], scales: &[f64], into: &mut [f64]) {
+    widest!(
+        WIDE,
+        (change: (f64, f64), matrix: &[f64], column: &[f64], scales: &[f64], into: &mut [f64]),
+        {
+            let len = column.len();
+            let rows = matrix.chunks_exact(len).zip(into.chunks_exact_mut(len));
+            for (i, (known, row)) in rows.enumerate() {
+                let (slope, scale) = (change.1 * column[i], scales[i]);
+                let known = known.iter().zip(&column[..i]).zip(&scales[..i]);
+                for (k, ((s, u), scale_j)) in row.iter_mut().zip(known) {
+                    *k = kernel(change.0 * s + slope * u) * (scale * scale_j);
+                }
+            }
+        }
+    );
 }

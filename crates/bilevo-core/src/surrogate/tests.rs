@@ -12,7 +12,7 @@ fn sample(len: usize) -> Sample {
     let points: Vec<f64> = (0..len * 3).map(|_| 0.4 * stream.normal()).collect();
     let rows: Vec<[f64; 2]> = points.chunks_exact(3).map(truth).collect();
     let values = (0..2).flat_map(|o| rows.iter().map(move |r| r[o])).collect();
-    Sample { points, values, len, noise: 0.0 }
+    Sample { points: points.into(), values, len, noise: 0.0 }
 }
 
 const LENGTHS: [f64; 3] = [0.3, 0.5, 0.7];

@@ -76,7 +76,7 @@ fn scales_and_means_are_those_of_the_function_asked_for() {
     let (sample, means) = points.within(&[0.5], 0.13, 10);
     assert_eq!((sample.len, means), (3, vec![4.0, -2.0]));
     // The latest first, function after function.
-    assert_eq!(sample.points, [0.125, 0.0, -0.125]);
+    assert_eq!(*sample.points, [0.125, 0.0, -0.125]);
     assert_eq!(sample.values, [1.0, 0.0, -1.0, -3.0, 0.0, 3.0]);
     points.set_row(3, &[7.0, 8.0]);
     assert_eq!((points.row(3), points.values(2)), (Some(&[7.0, 8.0][..]), &[2.0, 4.0][..]));
@@ -122,7 +122,7 @@ fn near_is_what_is_near_in_units_of_the_lengths_and_the_centre_is_no_point() {
     let learner = Learner::new(vec![0.1, 10.0], 0);
     let sample = points.around(&[0.5, 0.5], &[0.0], &learner, 1, 0.0);
     // Half a length, and a twenty-fifth of one.
-    assert_eq!((sample.len, sample.points), (1, vec![0.0, 0.4]));
+    assert_eq!((sample.len, &**sample.points), (1, &[0.0, 0.4][..]));
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn poles_of_the_objective_are_left_out_whatever_the_constraints_are() {
     let around = |points: &Points| points.around(&[0.5], &[0.5, 1e9], &Learner::new(vec![1.0], 0), 10, 0.0);
     // The third smallest rise is 2.5.
     let sample = around(&points);
-    assert_eq!(sample.points, [0.125, 0.25, 0.375, 0.5]);
+    assert_eq!(*sample.points, [0.125, 0.25, 0.375, 0.5]);
     assert_eq!(sample.values, [0.5, 1.5, 2.5, 3.5, 0.0, 1e9, 2e9, 3e9]);
     // One point alone says nothing about poles.
     let mut few = Points::new(1, 2);
@@ -158,4 +158,27 @@ fn a_model_takes_half_as_many_more_points_than_a_quadratic_needs() {
     // Fits are counted: lengths take turns.
     learner.model(&points, &[0.5], &[0.0], 0.0);
     assert_eq!(learner.tick, 2);
+}
+
+#[test]
+fn the_nearest_of_many_are_those_of_a_full_sort() {
+    for (dim, limit) in [(1, 4), (3, 15), (7, 54), (9, 76)] {
+        let mut stream = crate::rng::Streams::new(dim as u64).open(crate::rng::Purpose::Start, 0, 0);
+        let mut points = Points::new(dim, 1);
+        for i in 0..1000 {
+            // A coarse grid, so that many are equally far away; every seventh fails.
+            let point: Vec<f64> = (0..dim).map(|_| (8.0 * stream.uniform()).round() / 8.0).collect();
+            points.push(&point, if i % 7 == 0 { &[] } else { &[1.0] });
+        }
+        let (centre, lengths) = (vec![0.5; dim], (0..dim).map(|i| 0.3 + 0.1 * i as f64).collect::<Vec<_>>());
+        let square = |i: usize| -> f64 {
+            points.point(i).iter().zip(&lengths).map(|(p, l)| ((p - 0.5) / l) * ((p - 0.5) / l)).sum()
+        };
+        let sound = (0..1000).filter(|i| points.row(*i).is_some()).map(|i| (square(i), i)).filter(|(d, _)| *d > 1e-24);
+        let mut expected: Vec<(f64, usize)> = sound.collect();
+        expected.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        expected.truncate(limit);
+        let learner = Learner::new(lengths.clone(), 0);
+        assert_eq!(points.nearest(&centre, &learner, limit, 0.0), expected, "{dim}");
+    }
 }
