@@ -224,6 +224,11 @@ class FunctionProblem(BilevelProblem):
         _count: Counter = count_values,
     ) -> None:
         searched = follower is None or f is not None or bounds_lower is not None
+        if follower is not None and f is None and bounds_lower is not None:
+            raise ProblemError(
+                "`bounds_lower` is given, but not f: without f, only your solver decides about y"
+                "\nhint: leave out bounds_lower, or give f(x, y) too if bilevo should check your solver's answers"
+            )
         for label, function in (("F", F), ("f", f if searched else F), ("follower", follower or F)):
             if not callable(function):
                 arguments = "x" if label == "follower" else "x, y"

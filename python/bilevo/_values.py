@@ -60,7 +60,7 @@ def vector(value: Any) -> Floats:
     >>> vector(3), vector([[1, 2]])
     (array([3.]), array([1., 2.]))
     """
-    return plain(numbers(value).reshape(-1))
+    return plain(numbers(value, who="the follower", wanted="y as a list of numbers, or a bilevo.Answer").reshape(-1))
 
 
 def column(value: Any, points: int) -> Floats:
@@ -99,10 +99,10 @@ def missing_entry(key: str, out: Mapping[str, object]) -> NoReturn:
     raise KeyError(f'out["{key}"] ({what}) was not set, {there} was')
 
 
-def numbers(value: Any, constraint: bool = False) -> Floats:
+def numbers(value: Any, constraint: bool = False, who: str = "the function", wanted: str = "a float") -> Floats:
     """The value as an array of floats; masked entries become NaN, which counts as a failure."""
     if value is None:
-        raise TypeError("the function returned None\nhint: does it end without `return`?")
+        raise TypeError(f"{who} returned None\nhint: does it end without `return`?")
     try:
         if isinstance(value, np.ma.MaskedArray):
             return np.ma.asarray(value, dtype=np.float64).filled(np.nan)
@@ -114,8 +114,8 @@ def numbers(value: Any, constraint: bool = False) -> Floats:
         if array.dtype.kind == "O":
             return array.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"the function returned {_shown(value)}, which is not a number: {error}") from None
-    raise TypeError(f"the function returned {_shown(value)}, which is not a number\nhint: return a float")
+        raise TypeError(f"{who} returned {_shown(value)}, which is not a number: {error}") from None
+    raise TypeError(f"{who} returned {_shown(value)}, which is not a number\nhint: return {wanted}")
 
 
 def _shown(value: object) -> str:

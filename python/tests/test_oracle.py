@@ -160,8 +160,11 @@ def test_mistakes_are_explained() -> None:
         solve(audit=True)
     with pytest.raises(bilevo.ProblemError, match="not a function"):
         bilevo.minimize(income, follower=3, bounds_upper=BOUNDS)  # type: ignore[arg-type]
-    with pytest.raises(bilevo.EvaluationError, match="not a number"):
-        bilevo.minimize(income, follower=lambda x: "no", bounds_upper=BOUNDS, seed=1)
+    with pytest.raises(bilevo.ProblemError, match="leave out bounds_lower"):
+        bilevo.minimize(income, bounds_upper=BOUNDS, bounds_lower=BOUNDS, follower=trips)
+    for answer in ("no", [1j]):
+        with pytest.raises(bilevo.EvaluationError, match="(?s)the follower returned .* not a number.* list of numbers"):
+            bilevo.minimize(income, follower=lambda x: answer, bounds_upper=BOUNDS, seed=1)
 
 
 def test_with_an_objective_the_answer_is_a_start() -> None:

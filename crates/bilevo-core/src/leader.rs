@@ -7,15 +7,15 @@
 //! places that promise most by a model of the whole box (`overview.rs`). A descent that comes near the end of an
 //! earlier one ends there and counts as agreeing. What a descent claims is looked at along every variable
 //! before it counts: a model may be blind for a step of the function. The run ends when enough descents
-//! agree on the best value, or no place promises anything.
+//! agree on the best value, or one restart does and no place promises anything.
 //!
 //! A restart that lacks much to the best end and hardly gains is given up.
 //!
 //! Where the function jumps, descents end at the nearest step and may agree on it. A jump shows: close to
 //! where a descent ended the values differ by more than any slope explains, or are the same over some
 //! distance. From then on populations over the whole box are the restarts, each ends at the edge of its
-//! step by a pattern, looks from there at other steps (`population.rs`, `pattern.rs`, `exchange.rs`), and only
-//! they count as agreeing.
+//! step by a pattern, looks from there at other steps (`population.rs`, `pattern.rs`, `exchange.rs`, `brink.rs`), and
+//! only they count as agreeing.
 //!
 //! Nothing but the answers is asked of the solver: it may fail in part of the box, and jump.
 //!
@@ -23,6 +23,7 @@
 //! Sources: trust regions on Gaussian processes (Eriksson et al., 2019; Wild and Shoemaker, 2013), where to
 //! start by the improvement to be expected (Jones, Schonlau and Welch, 1998).
 
+mod brink;
 mod descent;
 mod exchange;
 mod overview;

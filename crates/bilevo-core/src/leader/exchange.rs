@@ -2,12 +2,15 @@
 //!
 //! A pattern ends at the edge of its step. Another step along a variable may be better though no point of a look
 //! over the variable's range is: the best of each step is its edge, which lies between two of the points. So
-//! every step whose values come close enough is followed to its edge. And a step may be hidden behind the edge at
+//! every step whose values come close enough is followed to its edge. Where nothing changes along a variable, the
+//! steps at both ends of the plateau are looked at from where it ends: they may be too narrow to be seen, or rise to
+//! the very edge. And a step may be hidden behind the edge at
 //! which another variable stands: two offers below the same competitor, the second below the first. So each
 //! variable is moved back from its edge, the others are looked at from there, and what is better than the place
 //! moved back to is followed with all variables.
 
 use super::Point;
+use super::brink::Brink;
 use super::pattern::Pattern;
 use crate::order;
 use crate::problem::Outcome;
@@ -42,6 +45,8 @@ pub(super) struct Exchange {
     stage: Stage,
     /// Lines under way.
     lines: Vec<Line>,
+    /// Ends of the plateau on which the end lies.
+    brinks: Vec<Brink>,
     /// Points to follow, the most promising first.
     todo: Vec<Promise>,
     /// What is followed, and how much a step of the whole range would usually change.
@@ -56,6 +61,8 @@ struct Promise {
     /// What its edge may be worth beyond the value to be beaten; less is better.
     edge: f64,
     slope: f64,
+    /// First step.
+    length: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,6 +70,8 @@ enum Stage {
     Begin,
     /// Along every variable from the end.
     Along,
+    /// Towards the ends of the plateau.
+    Brinks,
     /// To either side of the end.
     Beside,
     /// Along the others from where one was moved back.
@@ -110,8 +119,8 @@ impl Line {
 impl Exchange {
     /// Looks around a point; `thorough` ones move variables back too.
     pub(super) fn new(best: Point, same: f64, thorough: bool) -> Self {
-        let (lines, todo) = (Vec::new(), Vec::new());
-        Exchange { best, same, thorough, improved: false, stage: Stage::Begin, lines, todo, following: None }
+        let (lines, brinks, todo) = (Vec::new(), Vec::new(), Vec::new());
+        Exchange { best, same, thorough, improved: false, stage: Stage::Begin, lines, brinks, todo, following: None }
     }
 
     /// Where it began, or what it found better.
@@ -132,15 +141,23 @@ impl Exchange {
     /// The next points; none when it is over.
     pub(super) fn next(&mut self, space: &Space) -> Vec<Vec<f64>> {
         loop {
+            let towards: Vec<Vec<f64>> = match self.stage {
+                Stage::Brinks => self.brinks.iter_mut().filter_map(|brink| brink.next(space)).collect(),
+                _ => Vec::new(),
+            };
+            if !towards.is_empty() {
+                return towards;
+            }
             if let Some(points) = self.follow(space) {
                 return points;
             }
             self.stage = match self.stage {
                 _ if self.improved => Stage::Over,
                 Stage::Begin => Stage::Along,
-                Stage::Along if self.thorough && self.best.at.len() > 1 => Stage::Beside,
+                Stage::Along => Stage::Brinks,
+                Stage::Brinks if self.thorough && self.best.at.len() > 1 => Stage::Beside,
                 Stage::Beside => Stage::Back,
-                Stage::Along | Stage::Back | Stage::Over => Stage::Over,
+                Stage::Brinks | Stage::Back | Stage::Over => Stage::Over,
             };
             let dim = self.best.at.len();
             let at = &self.best.at;
@@ -151,6 +168,7 @@ impl Exchange {
                     let beside = |i: usize| Line::new(at, Some(i), [at[i] - BESIDE, at[i] + BESIDE].into_iter(), space);
                     (0..dim).map(beside).collect()
                 }
+                Stage::Brinks => Vec::new(),
                 Stage::Back => self.moved_back(space),
             };
             let wanted: Vec<Vec<f64>> =
@@ -192,6 +210,7 @@ impl Exchange {
     fn follow(&mut self, space: &Space) -> Option<Vec<Vec<f64>>> {
         if self.following.is_none() && self.todo.is_empty() && !self.improved {
             self.todo = self.promising();
+            self.brinks = if self.stage == Stage::Along { self.plateaus() } else { Vec::new() };
             self.lines.retain(|_| self.stage == Stage::Beside);
         }
         loop {
@@ -214,8 +233,8 @@ impl Exchange {
             if self.todo.is_empty() {
                 return None;
             }
-            let Promise { point, along, slope, .. } = self.todo.remove(0);
-            let pattern = Pattern::new(point, FOLLOW, along.is_none(), space);
+            let Promise { point, along, slope, length, .. } = self.todo.remove(0);
+            let pattern = Pattern::new(point, (length, FOLLOW.1), along.is_none(), space);
             let pattern = match along {
                 Some(variable) => pattern.along(variable),
                 None => pattern,
@@ -227,6 +246,7 @@ impl Exchange {
     /// What the lines promise, the most promising first.
     fn promising(&self) -> Vec<Promise> {
         let mut found: Vec<Promise> = Vec::new();
+        found.extend(self.brinks.iter().filter_map(|brink| self.beyond(brink)));
         let mut base = f64::INFINITY;
         for line in &self.lines {
             match (self.stage, line.variable) {
@@ -257,6 +277,7 @@ impl Exchange {
                     along: Some(variable),
                     edge: own - more - best,
                     slope: more * SCAN as f64,
+                    length: FOLLOW.0,
                 });
             }
         }
@@ -270,7 +291,38 @@ impl Exchange {
         let others = line.points.iter().filter(|(_, own)| own.is_finite() && *own != base);
         let (point, own) = others.min_by(|a, b| a.1.total_cmp(&b.1))?;
         let edge = own - change - base;
-        (edge < -self.same).then(|| Promise { point: point.clone(), along: None, edge, slope: change * SCAN as f64 })
+        let (point, slope, length) = (point.clone(), change * SCAN as f64, FOLLOW.0);
+        (edge < -self.same).then_some(Promise { point, along: None, edge, slope, length })
+    }
+
+    /// Where the plateau ends on which the end lies, along each variable and to both sides.
+    fn plateaus(&self) -> Vec<Brink> {
+        let mut found = Vec::new();
+        for line in &self.lines {
+            let Some(variable) = line.variable else { continue };
+            let own = self.best.at[variable];
+            let (below, above): (Vec<&Point>, Vec<&Point>) =
+                line.points.iter().map(|(point, _)| point).partition(|point| point.at[variable] < own);
+            for side in [below.into_iter().rev().collect::<Vec<_>>(), above] {
+                let flat = side.iter().take_while(|point| point.row == self.best.row).count();
+                if let (Some(last), Some(&beyond)) = (flat.checked_sub(1), side.get(flat)) {
+                    found.push(Brink::new(variable, side[last].at[variable], beyond.clone()));
+                }
+            }
+        }
+        found
+    }
+
+    /// The step beyond the end of the plateau, if it may be better than that.
+    fn beyond(&self, brink: &Brink) -> Option<Promise> {
+        let Brink { variable, outside, slope, .. } = brink;
+        let (slope, lacks) = (slope.filter(|_| outside.outcome.is_feasible())?, outside.outcome.value - self.worth());
+        // A step that is wider than this would have been seen.
+        let edge = lacks + slope.min(0.0) / SCAN as f64;
+        // Far enough to be better than the plateau, which draws back whoever steps less.
+        let length = if lacks > 0.0 { (-1.5 * lacks / slope).max(2.0 * FOLLOW.1) } else { FOLLOW.0 };
+        let (point, along, slope) = (outside.clone(), Some(*variable), slope.abs());
+        (edge < -self.same).then_some(Promise { point, along, edge, slope, length })
     }
 
     /// Takes the values of a point.
@@ -279,6 +331,7 @@ impl Exchange {
             pattern.tell(told);
             return;
         }
+        self.brinks.iter_mut().for_each(|brink| brink.tell(told, &self.best.row));
         let asked = self.lines.iter_mut().flat_map(|line| &mut line.points).filter(|(point, _)| point.at == told.at);
         for (point, value) in asked {
             *point = told.clone();
@@ -288,64 +341,4 @@ impl Exchange {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What a thorough or brief look around a point finds, whether that is better, and the calls.
-    fn looked(function: impl Fn(&[f64]) -> f64, start: &[f64], thorough: bool) -> (Point, bool, usize) {
-        let space = Space::from(vec![(0.0, 1.0); start.len()]);
-        let point = |at: &[f64]| {
-            let value = function(at);
-            Point { at: at.to_vec(), row: vec![value], outcome: Outcome { value, violation: 0.0 } }
-        };
-        let mut exchange = Exchange::new(point(start), 1e-6, thorough);
-        let mut calls = 0;
-        loop {
-            let asked = exchange.next(&space);
-            if asked.is_empty() {
-                return (exchange.best().clone(), exchange.improved(), calls);
-            }
-            calls += asked.len();
-            asked.iter().for_each(|at| exchange.tell(&point(at)));
-        }
-    }
-
-    /// Two offers below a competitor at 0.4: alone the second earns its price; below the first, which is then
-    /// sold as well, a little more.
-    fn offers(at: &[f64]) -> f64 {
-        match (at[1] < 0.4, at[0] < 0.4 && at[1] < at[0]) {
-            (true, true) => -at[0] - 0.02,
-            (true, false) => -at[1],
-            (false, _) => 0.0,
-        }
-    }
-
-    #[test]
-    fn a_step_behind_the_edge_of_another_variable_is_found() {
-        let start = [0.7, 0.399_999_9];
-        let (best, improved, calls) = looked(offers, &start, true);
-        assert!(improved && best.row[0] < -0.4, "{best:?}");
-        assert!(calls < 200, "{calls}");
-        let (_, improved, _) = looked(offers, &start, false);
-        assert!(!improved, "along one variable there is nothing to be seen");
-    }
-
-    #[test]
-    fn an_edge_between_two_points_of_a_look_is_found() {
-        // Teeth that rise to their edges; the one that ends at 0.2 is better than all by less than a point shows.
-        let teeth = |at: &[f64]| {
-            let edge = (at[0] * 5.0 + 1e-12).floor() / 5.0 + 0.2;
-            5.0 * (edge - at[0]) - if edge < 0.3 { 1.05 } else { 1.0 }
-        };
-        let (best, improved, calls) = looked(teeth, &[0.799_999_9], false);
-        assert!(improved && best.row[0] < -1.04, "{best:?}");
-        assert!(calls < 100, "{calls}");
-    }
-
-    #[test]
-    fn the_best_of_all_steps_stays() {
-        let best = [0.399_999_9, 0.399_999_8];
-        let (end, improved, _) = looked(offers, &best, true);
-        assert!(!improved && end.at == best, "{end:?}");
-    }
-}
+mod tests;

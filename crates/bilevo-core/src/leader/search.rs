@@ -77,6 +77,14 @@ pub(super) struct Surroundings<'a> {
     pub(super) point: &'a dyn Fn(&[f64], &[f64]) -> Point,
 }
 
+impl Surroundings<'_> {
+    /// Whether a restart has come to the best end.
+    fn agree(&self) -> bool {
+        let best = self.ends.iter().min_by(|a, b| order::compare(&a.point.outcome, &b.point.outcome));
+        best.is_some_and(|end| end.count > 1)
+    }
+}
+
 impl Search {
     fn new(stage: Stage, polishes: bool, wide: bool) -> Self {
         let (first, exchanges, arrived) = (Vec::new(), 0, None);
@@ -133,7 +141,7 @@ impl Search {
         if let Stage::Probes(probes) = &mut self.stage {
             match probes.next(&mut with, stream) {
                 Some(at) => return vec![at],
-                None => self.sure = !probes.is_over(&with),
+                None => self.sure = !probes.is_over(&with) && with.agree(),
             }
         }
         let Surroundings { points, knowledge, ends, space, same, point, .. } = with;
@@ -234,7 +242,8 @@ impl Probes {
         let ends: Vec<&[f64]> = with.ends.iter().map(|end| &end.point.at[..]).collect();
         let promise = with.overview.promise(with.space, &known, &ends, stream);
         self.count += 1;
-        (promise.gain > with.sure).then_some(promise.at)
+        let promises = promise.gain > with.sure || self.best.is_none() && !with.agree();
+        promises.then_some(promise.at)
     }
 
     /// Takes the values of a point.
@@ -250,4 +259,56 @@ fn best_wide(ends: &[End], same: f64) -> Option<Earlier> {
     let wide = ends.iter().enumerate().filter(|(_, end)| end.wide > 0);
     let best = wide.min_by(|(_, a), (_, b)| order::compare(&a.point.outcome, &b.point.outcome));
     best.map(|(index, end)| Earlier::new(index, end.point.clone(), same))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::portfolio::archive::Learner;
+    use crate::portfolio::merit::Merit;
+    use crate::problem::Outcome;
+    use crate::rng::{Purpose, Streams};
+
+    /// Whether a restart is sure without a descent, where nothing promises anything and so many searches have come to
+    /// the best end; and how many places it has asked about.
+    fn restarted(count: usize) -> (bool, usize) {
+        let point = |at: &[f64], row: &[f64]| Point {
+            at: at.to_vec(),
+            row: row.to_vec(),
+            outcome: Outcome { value: row[0], violation: 0.0 },
+        };
+        let (space, mut points) = (Space::from(vec![(0.0, 1.0)]), Points::new(1, 1));
+        let bowl = |at: &[f64]| (at[0] - 0.5) * (at[0] - 0.5);
+        for at in [0.0, 0.25, 0.5, 0.75, 1.0] {
+            points.push(&[at], &[bowl(&[at])]);
+        }
+        let mut knowledge = Knowledge { learner: Learner::lasting(vec![0.3]), merit: Merit::new(0, 0) };
+        let (mut overview, ends) = (Overview::new(1), [End { point: point(&[0.5], &[0.0]), count, wide: 0 }]);
+        let mut stream = Streams::new(1).open(Purpose::Sample, 0, 0);
+        let mut search = Search::elsewhere();
+        for asked in 0.. {
+            let with = Surroundings {
+                points: &points,
+                knowledge: &mut knowledge,
+                overview: &mut overview,
+                failed: &[],
+                sure: 1.0,
+                ends: &ends,
+                space: &space,
+                same: (1e-6, 1e-4),
+                point: &point,
+            };
+            let wanted = search.next(with, &mut stream);
+            let Some(at) = wanted.first() else { return (search.sure, asked) };
+            search.tell(&point(at, &[bowl(at)]), &knowledge);
+        }
+        unreachable!()
+    }
+
+    #[test]
+    fn a_model_that_promises_nothing_is_no_restart() {
+        // The model knows only what the one descent taught it: another one has to come to the same end.
+        assert_eq!(restarted(1), (false, 1), "one place to start from, and a descent");
+        assert_eq!(restarted(2), (true, 0));
+    }
 }

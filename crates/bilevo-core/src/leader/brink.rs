@@ -1,0 +1,64 @@
+//! An end of a plateau: found by bisection, and how the function goes on from there.
+
+use super::Point;
+use crate::space::Space;
+use serde::{Deserialize, Serialize};
+
+/// How exactly it is found.
+const EXACT: f64 = 1e-4;
+
+/// An end of a plateau along a variable: a place on it, and a point beyond.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Brink {
+    pub(super) variable: usize,
+    inside: f64,
+    pub(super) outside: Point,
+    /// How much the function rises away from the plateau, once that is known.
+    pub(super) slope: Option<f64>,
+    /// The point that is asked about.
+    asked: Option<Vec<f64>>,
+}
+
+impl Brink {
+    pub(super) fn new(variable: usize, inside: f64, outside: Point) -> Self {
+        Brink { variable, inside, outside, slope: None, asked: None }
+    }
+
+    fn width(&self) -> f64 {
+        (self.outside.at[self.variable] - self.inside).abs()
+    }
+
+    /// The next point: half-way, and when the plateau's end is found, a little beyond. None when all is known, or
+    /// the last point was not worth asking about.
+    pub(super) fn next(&mut self, space: &Space) -> Option<Vec<f64>> {
+        if self.slope.is_some() || self.asked.is_some() {
+            return None;
+        }
+        let (mut at, place) = (self.outside.at.clone(), self.outside.at[self.variable]);
+        let away = (place - self.inside).signum() * EXACT;
+        let next = if self.width() > EXACT { 0.5 * (place + self.inside) } else { place + away };
+        at[self.variable] = next.clamp(0.0, 1.0);
+        space.snap(&mut at);
+        if at != self.outside.at && at[self.variable] != self.inside {
+            self.asked = Some(at);
+        }
+        self.asked.clone()
+    }
+
+    /// Takes the values of a point, if it asked about that; `plateau` are those on it.
+    pub(super) fn tell(&mut self, told: &Point, plateau: &[f64]) {
+        if self.asked.as_ref() != Some(&told.at) {
+            return;
+        }
+        self.asked = None;
+        let place = told.at[self.variable];
+        if self.width() <= EXACT {
+            let rise = told.outcome.value - self.outside.outcome.value;
+            self.slope = Some(rise / (place - self.outside.at[self.variable]).abs());
+        } else if told.row == plateau {
+            self.inside = place;
+        } else {
+            self.outside = told.clone();
+        }
+    }
+}
