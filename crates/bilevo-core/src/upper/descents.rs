@@ -10,7 +10,7 @@
 //! may jump between two values of a real: there reals are moved by parts of their width too, and the sampled
 //! candidates of CMA-ES are as many as the neighbours.
 //!
-//! No decision is proposed twice. Randomness: the sampling round's own stream.
+//! No decision is proposed twice, unless no feasible answer to it was found. Randomness: the sampling round's own stream.
 
 mod ends;
 mod model;
