@@ -10,10 +10,10 @@
 //!    loses nothing.
 //! 3. An elite that stands alone while restarts end elsewhere is verified again: it may owe its value to an
 //!    answer that is not the follower's.
-//! 4. The run ends when restarts agree: three that are feasible and uncorrected, one of them wide. One that
-//!    saw but one value of F, as on a plateau, agrees with nobody. Before that, a descent from near the ends of the box, a wide look at the elite's other answers, and
-//!    leaning descents. An infeasible elite needs twice the agreement. It also ends, without agreement, when
-//!    many restarts have found nothing better.
+//! 4. The run ends when restarts agree: three that are feasible and uncorrected, one of them wide. One that saw
+//!    but one value of F, as on a plateau, agrees with nobody. Before the end come a descent from near the ends of
+//!    the box, a wide look at the elite's other answers, and leaning descents. An infeasible elite needs twice the
+//!    agreement. It also ends, without agreement, when many restarts have found nothing better.
 //! 5. Where values are noisy, all of this gives way to simpler rules (`noisy`).
 //! 6. Otherwise it restarts: descents as long as they end at the same value, then in turn populations and
 //!    descents. After each restart that decided nothing a leaning descent.
