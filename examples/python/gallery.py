@@ -66,7 +66,8 @@ def draw_plane(out: Path, values: tuple[Any, Any, Any], best: Any, axes: tuple[i
     top = np.nanpercentile(values[2], 80)
     filled = panel.contourf(*values[:2], np.minimum(values[2], top), levels=20)
     figure.colorbar(filled, label=labels[2])
-    panel.plot(best[axes[0]], best[axes[1]], "*", color="gold", markeredgecolor="black", markersize=15, label="bilevo's answer")
+    panel.plot(best[axes[0]], best[axes[1]], "*", color="gold", markeredgecolor="black", markersize=15, clip_on=False,
+               zorder=4, label="bilevo's answer")
     panel.set_xlabel(labels[0])
     panel.set_ylabel(labels[1])
     panel.legend(loc="upper right")
@@ -82,7 +83,8 @@ def draw_bridge(out: Path) -> None:
     figure, panel = plt.subplots(figsize=(6, 3.6), layout="constrained")
     panel.plot(tolls, drivers, "--", color="tab:grey", label="drivers on the bridge, in thousands")
     panel.plot(tolls, tolls * drivers, label="income")
-    panel.plot(best.x[0], best.fun, "*", color="gold", markeredgecolor="black", markersize=15, label="bilevo's answer")
+    panel.plot(best.x[0], best.fun, "*", color="gold", markeredgecolor="black", markersize=15, clip_on=False,
+               zorder=4, label="bilevo's answer")
     panel.set_xlabel("toll")
     panel.set_ylim(0, 8.5)
     panel.legend(loc="upper right")

@@ -16,6 +16,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib import patheffects
 
 import bilevo
 
@@ -56,9 +57,11 @@ def draw(path: str, method: str = "auto") -> None:
 
     tolls = np.linspace(0, 10, 101)
     lines = plane.contour(tolls, tolls, np.outer(tolls, tolls), levels=[4, 8, 16, 32, 64], colors="0.75", linewidths=0.8)
-    plane.clabel(lines, levels=[8, 32], fmt="income %d", fontsize=7, colors="0.5")
+    plane.clabel(lines, levels=[8, 16], fmt="income %d", fontsize=8, colors="0.4", manual=[(8.6, 0.93), (8.6, 1.86)])
     plane.plot(tolls, response(tolls), color="tab:orange", linewidth=2)
-    plane.text(1.1, 7.45, "what the drivers do", color="tab:orange", rotation=-33, rotation_mode="anchor")
+    halo = [patheffects.withStroke(linewidth=4, foreground="white")]
+    plane.text(1.3, 7.3, "what the drivers do", color="tab:orange", rotation=-33, rotation_mode="anchor", zorder=5,
+               fontsize=9, weight="bold", path_effects=halo)
     plane.plot(*points["lower"][:, :2].T, ".", markersize=3.5, color="tab:blue", label="drivers' objective evaluated")
     plane.plot(*points["upper"][:, :2].T, "x", markersize=5, color="tab:red", label="operator's income evaluated")
     plane.plot(result.x[0], result.y[0], "*", markersize=17, color="gold", markeredgecolor="black")
@@ -72,7 +75,7 @@ def draw(path: str, method: str = "auto") -> None:
     # Where the drivers' response is known, an evaluation of the income is worth something.
     toll, trips, order = points["upper"].T
     settled = np.abs(trips - response(toll)) < 1e-2
-    best = np.maximum.accumulate(np.where(settled, toll * trips, 0.0))
+    best = np.maximum.accumulate(np.where(settled, toll * response(toll), 0.0))
     found = int(order[np.argmax(best > 15.99)])
     curve.step([*order, result.nfev], [*best, best[-1]], where="post", color="tab:red", linewidth=2)
     curve.axvspan(found, result.nfev, color="0.93")

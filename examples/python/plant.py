@@ -1,4 +1,4 @@
-"""A plant with an inner controller, where part of the designs cannot be run at all.
+"""A plant and its controller: part of the designs cannot be operated at all.
 
     python plant.py [--seed 1] [--effort normal] [--reference]
 
@@ -8,8 +8,8 @@ the cooling for that design: the gains that are best for a quadratic criterion, 
 of the plant around its steady state. The leader pays for the tank and for how far the temperature strays
 after a disturbance of the feed, which is simulated with the nonlinear equations.
 
-Where no steady state exists, or the reactor runs away, the follower raises an exception: that design
-failed, and the run goes on.
+If there is no steady state, or the reactor runs away, an exception is raised: the design counts as failed, and
+the run continues.
 """
 
 from __future__ import annotations

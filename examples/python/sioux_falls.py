@@ -5,10 +5,10 @@
 `tolls` puts tolls on five links so that all drivers together lose least time; `design` widens ten links,
 time against money. `--reference` solves the same by SciPy's COBYQA, one equilibrium for each point.
 
-The leader decides on a few links; the drivers spread over the network until nobody gains by changing
-(Wardrop's equilibrium, the minimum of Beckmann's objective). Nobody searches 76 link flows by evolution
-when traffic assignment solves them: the follower here is a solver of its own, gradient projection on the
-ways in use (Jayakrishnan et al., 1994).
+The leader decides on a few links; the drivers spread over the network until none of them gains by changing
+(Wardrop's equilibrium, the minimum of Beckmann's objective). Traffic assignment computes it far faster than a
+search over 76 link flows, so the follower is a solver of its own: gradient projection on the routes in use
+(Jayakrishnan et al., 1994).
 
 The network and the trips are the usual ones (LeBlanc, 1975, in the form of the Transportation Networks
 collection); without tolls the equilibrium has the published objective 42.31335287107440.
@@ -136,7 +136,7 @@ def walk(step: Any, origin: int, goals: Any) -> Any:
 
 
 def equilibrium(toll: Any = 0.0, capacity: Any = CAPACITY, gap: float = 1e-8, rounds: int = 500) -> Any:
-    """Vehicles on each link when nobody gains by changing, to a relative gap."""
+    """Vehicles on each link when no driver gains by changing, to a relative gap."""
     drivers = Drivers(toll, capacity)
     for _ in range(rounds):
         if drivers.open_ways() <= gap:
@@ -224,7 +224,8 @@ def draw(case: str, result: bilevo.Result, path: Path) -> None:
         start, end = start + aside, end + aside
         axes.plot(*zip(start, end), color=colours(min(full[index] / 2.5, 1.0)), lw=2.5, zorder=1)
         if touched.get(index, 0) > 0.05:
-            axes.text(*(0.5 * (start + end) + 2.5 * aside), f"{touched[index]:.1f}", ha="center", va="center", weight="bold")
+            axes.text(*(0.5 * (start + end) + 2.5 * aside), f"{touched[index]:.1f}", ha="center", va="center", weight="bold",
+                      bbox={"fc": "white", "ec": "none", "pad": 0.6})
     for number, (across, up) in enumerate(PLACES, 1):
         axes.text(across, up, number, ha="center", va="center", size=8, bbox={"boxstyle": "circle", "fc": "white"})
     axes.set_axis_off()

@@ -3,7 +3,7 @@
     python toll_network.py [--out map.png] [--seed 1] [--budget 500]
 
 A road operator (the leader) may put tolls on three roads and wants a large income. The drivers (the
-followers, taken together) spread over the routes so that nobody gains by changing: the equilibrium of
+followers, taken together) spread over the routes so that none of them gains by changing: the equilibrium of
 Wardrop, which minimises the integral of the travel times plus the tolls paid (Beckmann, 1956).
 """
 

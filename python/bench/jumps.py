@@ -46,7 +46,7 @@ class Market(Income):
         self.ours, others, periods = int(draw.integers(2, 5)), int(draw.integers(3, 8)), int(draw.integers(2, 6))
         self.cost = draw.uniform(5, 60, self.ours + others).round(1)
         self.size = draw.uniform(20, 90, self.ours + others).round()
-        # The others can always serve all: nobody may ask for any price.
+        # The other firms can always serve everyone, so no firm can ask for any price it likes.
         self.demand = draw.uniform(0.4, 0.98, periods) * self.size[self.ours :].sum()
         self.hours = draw.dirichlet(np.ones(periods) * 3)
         self.bounds = [(cost, CAP) for cost in self.cost[: self.ours]]

@@ -25,6 +25,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
+from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
@@ -414,7 +415,7 @@ def page(arguments: argparse.Namespace, versions: dict[str, str]) -> str:
         "Without a bilevel solver, you would nest two ordinary ones: to judge a decision of the leader, you run a complete "
         "solver for the follower. On smooth followers that is a strong competitor. This page measures how many evaluations "
         "each solver needs to reach a known optimum. It is written by "
-        f"`python python/bench/neighbours.py`, with {environment}.",
+        f"`python python/bench/neighbours.py`, last on {date.today()} with bilevo {bilevo.__version__}, {environment}.",
         "",
         "All solvers call the same Python functions, and every call counts, including those for finite differences. A solver "
         "that stops short of the optimum starts again elsewhere (`bilevo` with another seed). A run ends when F is within 1e-6 and f within 1e-4 of "

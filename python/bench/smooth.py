@@ -4,7 +4,7 @@
 
 In a regression the leader chooses how strongly groups of features are held back, the follower fits the weights to some
 samples, and the leader wants a small error on others: smooth, with several local optima. On toll roads the travellers
-spread over their paths until nobody gains by changing, and the leader wants them to lose little time: smooth, with
+spread over their paths until none of them gains by changing, and the leader wants them to lose little time: smooth, with
 kinks where a path falls out of use. The reference is the best of 20 searches by SciPy, from the best of 1,024 points.
 An answer is right if it is worse by 1e-4 of what the median of those points lacks, at most; it is wrong and silent if
 the run says all the same that its restarts agree.

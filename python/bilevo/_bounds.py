@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias, Union, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from ._errors import ProblemError
+from ._errors import ProblemError, counted
 
 
 @runtime_checkable
@@ -126,7 +126,8 @@ def _mask(integer: Integer, count: int, level: str) -> list[bool]:
     wrong = [index for index in given.tolist() if not -count <= index < count]
     if wrong:
         raise ProblemError(
-            f"integer_{level} names variable {wrong[0]}, but there are {count}\nhint: variables are counted from 0"
+            f"integer_{level} names variable {wrong[0]}, but the {level} level has {counted(count, 'variable')}"
+            "\nhint: variables are counted from 0"
         )
     chosen = {index % count for index in given.tolist()}
     if len(chosen) < given.size:

@@ -43,14 +43,17 @@ def read_constraints(given: Constraints | None, level: str, sizes: tuple[int, in
             elif callable(one):
                 into.append(one)
             else:
-                raise ProblemError(f"a constraint of the {level} level is {one!r}, which is not a function of (x, y)")
+                raise ProblemError(
+                    f"a constraint of the {level} level is {one!r}, which is not a function"
+                    f"\nhint: {level}_constraints=lambda x, y: x[0] - 3 means x[0] <= 3"
+                )
     return less, equal
 
 
 def _listed(given: Any) -> list[Any]:
     if given is None:
         return []
-    single = callable(given) or isinstance(given, Mapping) or hasattr(given, "lb")
+    single = callable(given) or isinstance(given, (Mapping, str)) or hasattr(given, "lb")
     try:
         return [given] if single else list(given)
     except TypeError:

@@ -46,3 +46,12 @@ class BilevoWarning(UserWarning):
     def __init__(self, message: str = "", code: str | None = None) -> None:
         super().__init__(message)
         self.code = code
+
+
+def counted(count: int, word: str) -> str:
+    """A number with its noun, for messages.
+
+    >>> counted(1, "variable"), counted(2, "variable")
+    ('1 variable', '2 variables')
+    """
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"

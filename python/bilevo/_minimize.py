@@ -219,7 +219,8 @@ def minimize(
             position=position,
         )
     failed = [_failure(*failure) for failure in failures]
-    result = Result._read(json.loads(raw), _history(run), failed, run.names(), problem._source()[0])
+    place = problem._source()[0] if isinstance(problem, NamedProblem) else None
+    result = Result._read(json.loads(raw), _history(run), failed, run.names(), place)
 
     def write_page(path: str, evaluations: int | None, units: dict[str, str]) -> None:
         with ExitStack() as stack:

@@ -231,10 +231,8 @@ class FunctionProblem(BilevelProblem):
             )
         for label, function in (("F", F), ("f", f if searched else F), ("follower", follower or F)):
             if not callable(function):
-                arguments = "x" if label == "follower" else "x, y"
-                raise ProblemError(
-                    f"{label} is {function!r}, which is not a function\nhint: give {label}({arguments})"
-                )
+                hint = "follower(x) returns y" if label == "follower" else "minimize(F, f, bounds_upper, bounds_lower)"
+                raise ProblemError(f"{label} is {function!r}, which is not a function\nhint: {hint}")
         self._own_solver = follower
         self._objectives: dict[str, Objective] = {"upper": F, "lower": _nothing if f is None else f}
         self._constraints: dict[str, list[tuple[Objective, int]]] = {}
@@ -349,7 +347,7 @@ def _level(
 def _names(names: Names, count: int, level: str) -> list[str]:
     listed: list[Any] = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
     if not all(isinstance(name, str) and name.strip() for name in listed) or not len(listed) == len(set(listed)) == count:
-        raise ProblemError(f"names_{level} is {names!r}\nhint: give {count} different names, one for each variable")
+        raise ProblemError(f"names_{level} is {names!r}\nhint: give one name for each variable ({count}), all different")
     return listed
 
 

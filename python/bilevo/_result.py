@@ -205,7 +205,7 @@ class Result:
     history: Sequence[Generation] = field(default=(), repr=False)
     failures: Sequence[Failure] = field(default=(), repr=False)
     _raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    _place: str = field(default="", repr=False, compare=False)
+    _place: str | None = field(default="", repr=False, compare=False)
     _write_page: Callable[[str, int | None, dict[str, str]], None] | None = field(
         default=None, repr=False, compare=False
     )
@@ -217,7 +217,7 @@ class Result:
         history: Sequence[Generation],
         failures: Sequence[Failure] = (),
         names: Names = ((), ()),
-        place: str = "",
+        place: str | None = "",
     ) -> Result:
         accuracy = raw["accuracy"] or {}
         counts, searches = raw["evaluations"], raw["lower_searches"]
@@ -286,6 +286,8 @@ class Result:
         """Prove the answer, or find a better one; the problem must be given by formulas (see :func:`prove`)."""
         from ._prove import prove
 
+        if self._place is None:
+            raise ProblemError("a proof needs formulas, not Python functions\nhint: write the problem as a problem file")
         return prove(self._place or self.problem, self.x, self.y, eps=eps, time_limit=time_limit)
 
     def report(
@@ -303,6 +305,8 @@ class Result:
         ``{"toll": "EUR", "F": "EUR/day"}``. Only the result that :func:`minimize` returned can write a report; a
         copied or loaded one cannot.
         """
+        if not os.fspath(path).endswith(".html"):
+            raise ProblemError(f"report is given {os.fspath(path)!r}\nhint: give a name that ends in .html")
         names = [*_named("x", self.x, self.names_upper), *_named("y", self.y, self.names_lower), "F", "f"]
         for name in units or {}:
             if name not in names and name not in [own.partition("[")[0] for own in names]:

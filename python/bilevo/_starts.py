@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ._errors import ProblemError
+from ._errors import ProblemError, counted
 from ._result import Result
 
 #: One point, or several as rows.
@@ -55,10 +55,8 @@ def _rows(name: str, given: Starts, size: int) -> list[list[float]]:
     try:
         rows = np.asarray(given, dtype=float)
     except (TypeError, ValueError) as error:
-        raise ProblemError(f"{name} is {given!r}\nhint: give {size} numbers, or rows of {size} numbers") from error
-    if rows.ndim == 1 and size == 1 and len(rows) != 1:
-        rows = rows[:, None]
+        raise ProblemError(f"{name} is {given!r}\nhint: give {counted(size, 'number')}, or rows of {counted(size, 'number')}") from error
     rows = np.atleast_2d(rows)
     if rows.ndim != 2 or rows.shape[1] != size or not len(rows):
-        raise ProblemError(f"{name} has the shape {np.shape(given)}\nhint: give {size} numbers, or rows of {size} numbers")
+        raise ProblemError(f"{name} has the shape {np.shape(given)}\nhint: give {counted(size, 'number')}, or rows of {counted(size, 'number')}")
     return [[float(value) for value in row] for row in rows]

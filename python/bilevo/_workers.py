@@ -182,7 +182,7 @@ class _ExecutorCrew(Crew):
         finally:
             for future in sent:
                 if future is not None:
-                    future.cancel()  # where the batch was broken off
+                    future.cancel()  # if the batch was interrupted
 
     def _repair(self, attempt: int) -> None:
         """Gets new workers in place of those that were lost."""

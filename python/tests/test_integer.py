@@ -36,7 +36,7 @@ def test_answers_are_whole_and_fixed_variables_stay() -> None:
     ("options", "message"),
     [
         ({"integer_upper": [True, False]}, "integer_upper is a mask of shape"),
-        ({"integer_upper": [3]}, "names variable 3, but there are 3"),
+        ({"integer_upper": [3]}, "names variable 3, but the upper level has 3 variables"),
         ({"integer_upper": [0.5]}, "give indices of variables"),
         ({"integer_upper": [0, 1, 0]}, "names a variable twice"),
         ({"integer_upper": [2]}, "no whole number lies within the bounds"),

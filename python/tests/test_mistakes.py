@@ -21,6 +21,14 @@ def refused(words: str, error: Any = bilevo.ProblemError, **options: Any) -> Bas
     return raised.value
 
 
+def test_only_formulas_can_be_proven_and_a_report_is_html(tmp_path: Any) -> None:
+    result = solve_toll(name="smd1", budget=20)
+    with pytest.raises(bilevo.ProblemError, match="a proof needs formulas, not Python functions"):
+        result.prove()
+    with pytest.raises(bilevo.ProblemError, match="ends in .html"):
+        result.report(tmp_path / "run.pdf")
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -62,14 +70,16 @@ def refused(words: str, error: Any = bilevo.ProblemError, **options: Any) -> Bas
         ({"audit_evals": -1}, "audit_evals is -1"),
         ({"audit_tolerance": -1}, "audit_tolerance is -1"),
         ({"effort": "little"}, "effort is 'little'\nhint: it takes 'local', 'quick'"),
-        ({"names_upper": ["toll", "rate"]}, "give 1 different names"),
-        ({"names_lower": [3]}, "give 1 different names"),
+        ({"names_upper": ["toll", "rate"]}, "give one name for each variable \\(1\\), all different"),
+        ({"names_lower": [3]}, "give one name for each variable \\(1\\), all different"),
         ({"workers": 0}, "a number of processes"),
         ({"workers": "two"}, "a number of processes"),
         ({"callback": 3}, "not a function"),
         ({"upper_constraints": {"g": toll_income}}, '"G" for g <= 0'),
         ({"upper_constraints": 3}, "not iterable|not a function"),
         ({"upper_constraints": [3]}, "not a function"),
+        ({"upper_constraints": "t <= 3"}, r"'t <= 3', which is not a function\nhint: upper_constraints=lambda"),
+        ({"x0": [1, 2]}, r"x0 has the shape \(2,\)\nhint: give 1 number, or rows"),
         ({"upper_constraints": lambda x, y: None}, "does it end without `return`"),
         ({"upper_constraints": lambda x, y: x[5]}, "middle of the box"),
         ({"best_known": (1, 2, 3)}, "best_known"),

@@ -1,6 +1,6 @@
-//! `cargo xtask calibrate [--resume] [ARGUMENT]...`: what the words of a result are worth, measured again, into the
-//! file that results read and the guide's page. Every run is kept as soon as it ends: with `--resume` a calibration
-//! that was broken off goes on, if the method is still the same.
+//! `cargo xtask calibrate [--resume] [ARGUMENT]...`: measures how often results that look alike are right, and writes
+//! that to the file that results read and to the guide's page. Every run is kept as soon as it ends: `--resume`
+//! continues a calibration that was interrupted, if the method is still the same.
 
 use crate::shell::{cargo, succeed};
 use std::fs;

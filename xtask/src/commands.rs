@@ -2,7 +2,7 @@
 //!
 //! Lines in `sh` blocks are run for real, one file after the other, each file in a
 //! folder of its own, so that a line may use what an earlier one wrote. A `toml` block that starts
-//! with the comment `# NAME.toml` is put there under that name. Commands that would take minutes, and those in
+//! with the comment `# NAME.toml` is put there under that name, and checked if it is a problem file. Commands that would take minutes, and those in
 //! the middle of a sentence, are only read, with `--help` appended: an unknown command, option or value still fails.
 
 use crate::markdown::{Line, files, lines};
@@ -32,7 +32,13 @@ pub(crate) fn check() -> Result<Counts, String> {
         let lines = lines(file)?;
         let folder = Scratch::new(&shown)?;
         for (name, text) in example_files(&lines) {
-            std::fs::write(folder.0.join(&name), text).map_err(|e| format!("{name}: {e}"))?;
+            std::fs::write(folder.0.join(&name), &text).map_err(|e| format!("{name}: {e}"))?;
+            if text.contains("[upper]") {
+                counts.run += 1;
+                let check = ["check", "--no-run", &name].map(String::from);
+                wrong
+                    .extend(try_line(&check, true, &folder.0).err().map(|reason| format!("{shown}: {name}\n{reason}")));
+            }
         }
         let shown_lines = command_lines(&lines).into_iter().map(|line| (line, true));
         for ((number, words), run) in shown_lines.chain(mentioned(&lines).into_iter().map(|line| (line, false))) {

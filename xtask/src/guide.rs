@@ -31,6 +31,7 @@ const TAIL: &str = "
 
 - [JSON schema of problem files](docs/schema/problem.schema.json)
 - [JSON schema of results](docs/schema/result.schema.json): what `bilevo solve --format json` prints
+- [JSON schema of other output](docs/schema/output.schema.json): what the other commands print with `--format json`
 - [README](README.md), [CHANGELOG](CHANGELOG.md), [CONTRIBUTING](CONTRIBUTING.md), [SECURITY](SECURITY.md)
 ";
 

@@ -57,7 +57,7 @@ fn resolve(file: &Path, target: &str) -> Result<(), String> {
     }
 }
 
-/// Pages of the guide that its table of contents does not name: nobody would find them.
+/// Pages of the guide that are missing from its table of contents, where no reader would find them.
 fn unlisted_pages() -> Result<Vec<String>, String> {
     let folder = crate::root().join("docs/src");
     let summary = folder.join("SUMMARY.md");

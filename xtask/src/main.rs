@@ -30,28 +30,28 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 const HELP: &str = "\
-cargo xtask test [STEP]...            every step, or only those named
-cargo xtask test --list               the names of the steps
+cargo xtask test [STEP]...            run every step of the tests, or only those named
+cargo xtask test --list               list the steps
 cargo xtask bench [SECTION]... [--json]
-                                      every section, or only those named
-cargo xtask bench --list              the names of the sections
-cargo xtask wheel                     the Python package: a wheel, and an sdist that builds offline
-cargo xtask package                   proves that crates, wheel, sdist and guide can be published
-cargo xtask generate [--check]        what is made from other sources: the page of settings, llms.txt
-cargo xtask guide                     the whole guide as one Markdown file, dist/guide.md
-cargo xtask tables [WORD]...          the tables of the guide's page on the default method, measured again
-                                      (minutes), or only those whose command has such a word
-cargo xtask study                     the published study and what goes beyond it, measured again (minutes)
+                                      measure speed: every section, or only those named
+cargo xtask bench --list              list the sections
+cargo xtask wheel                     build the Python package: a wheel, and an sdist that builds offline
+cargo xtask package                   prove that crates, wheel, sdist and guide can be published
+cargo xtask generate [--check]        rewrite the generated files: the page of settings, llms.txt
+cargo xtask guide                     write the whole guide into one Markdown file, dist/guide.md
+cargo xtask tables [WORD]...          measure the tables of the page on the default method again (minutes),
+                                      or only those whose command contains such a word
+cargo xtask study                     run the published study and what goes beyond it again (minutes)
 cargo xtask calibrate [--resume] [ARGUMENT]...
-                                      what the words of a result are worth, on planted problems (minutes);
-                                      --resume goes on with one that was broken off
-cargo xtask fuzz proof [COUNT]        random problems against brute force: is anything false ever proven?
-cargo xtask faults [WORD]...          are faults in the rules of proofs found, all or those named so? (minutes)
-cargo xtask mutants [ARGUMENT]...     which faults in the search the tests find (hours; --shard 0/12 for a part)
+                                      measure how often answers are right, on planted problems (minutes);
+                                      --resume continues a calibration that was interrupted
+cargo xtask fuzz proof [COUNT]        compare proofs of random problems with brute force: is anything false proven?
+cargo xtask faults [WORD]...          do the tests find faults in the rules of proofs? All, or those named (minutes)
+cargo xtask mutants [ARGUMENT]...     do the tests find faults in the search? (hours; --shard 0/12 for a part)
 
-`test` is the same everywhere: whatever pip can install goes into an environment of its own in target.
-Only what needs a package of the system (a browser, Octave, a C++ compiler, Python itself) may be absent, and
-is then named as not run. With CI set in the environment it is installed too.";
+`test` does the same everywhere: whatever pip can install goes into its own environment in target.
+Only things that need a system package (a browser, Octave, a C++ compiler, Python itself) may be missing;
+the step is then reported as not run. If CI is set in the environment, they are installed too.";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 /// What the package itself needs, and what its types and examples are checked with.
 const BARE: [&str; 3] = ["numpy", "mypy", "pytest"];
-/// Everything else that its tests use. All of it comes from pip, so that nobody tests less than others.
+/// Everything else that its tests use. All of it comes from pip, so the same tests run everywhere.
 const MORE: [&str; 12] = [
     "maturin>=1.9,<2",
     "pytest-xdist",

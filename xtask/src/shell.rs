@@ -27,8 +27,8 @@ pub(crate) fn cargo(args: &[&str]) -> Command {
     command
 }
 
-/// For a build that nobody repeats: no notes for a quicker second one, which make a first one a tenth dearer, and
-/// each crate as one unit, which takes less work than several that are inlined into each other.
+/// For a build that is not repeated: without incremental compilation, which makes a first build a tenth slower, and
+/// with one codegen unit per crate, which is less work than several that are inlined into each other.
 const ONCE: [(&str, &str); 3] =
     [("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_CODEGEN_UNITS", "1"), ("CARGO_PROFILE_DEV_LTO", "off")];
 

@@ -1,6 +1,7 @@
-//! `cargo xtask study`: the published study and what goes beyond it, measured again, into `docs/study`.
+//! `cargo xtask study`: runs the published study and what goes beyond it again, and writes the results to
+//! `docs/study`.
 //!
-//! Runs that are done are kept in the folders below `target`: broken off, it goes on where it was.
+//! Finished runs are kept in folders below `target`: after an interruption, the same command continues.
 
 use crate::shell::{cargo, succeed};
 use std::fs;
@@ -20,7 +21,7 @@ const PAGES: [(&str, Study, &[&str]); 3] = [
     ("fresh.md", FRESH, &["controls"]),
 ];
 
-/// What has to be known of the default method.
+/// A caveat about the default method.
 const AGREED: &str = " The default method also ends a run when its restarts agree, and its answer may then be right to \
                       fewer digits than the 1e-6 that *solved* asks for here. Finished runs, judged by 0.01, are in the \
                       guide's page on the default method in figures.";
@@ -61,7 +62,7 @@ fn dated(report: &str, made: &str) -> String {
 }
 
 /// When, and by which state of the sources.
-fn made() -> Result<String, String> {
+pub(crate) fn made() -> Result<String, String> {
     let say = |program: &str, args: &[&str]| {
         let mut command = std::process::Command::new(program);
         succeed(command.args(args).current_dir(crate::root())).map(|out| out.stdout.trim().to_string())

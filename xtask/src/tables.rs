@@ -1,51 +1,90 @@
-//! `cargo xtask tables [WORD]...`: tables of the guide measured again, in place.
+//! `cargo xtask tables [WORD]...`: measures tables of the README and the guide again, in place.
 //!
-//! A comment `<!-- ert ARGUMENTS -->` above a table in the page of the default method's figures says how `ert`
-//! makes it. With words, only tables whose arguments hold one of them are made.
+//! A table that a command prints stands between `<!-- table COMMAND -->` and `<!-- end of table -->`, and ends with a
+//! line that says when and by which version it was made. With words, only tables whose page or command contains one
+//! of them are made again; `--list` names them all. A `python` command needs the package in the active environment.
 
 use crate::shell::{cargo, succeed};
 use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-const PAGE: &str = "docs/src/default-evidence.md";
+const START: &str = "<!-- table ";
+const END: &str = "<!-- end of table -->";
 
 pub(crate) fn run(words: &[&str]) -> Result<bool, String> {
-    let path = crate::root().join(PAGE);
-    let read = || fs::read_to_string(&path).map_err(|e| format!("{PAGE}: {e}"));
-    let wanted = |arguments: &str| words.is_empty() || arguments.split(' ').any(|word| words.contains(&word));
-    for arguments in read()?.lines().filter_map(arguments).filter(|arguments| wanted(arguments)) {
-        eprintln!("ert {arguments}");
-        let before = ["run", "--release", "--quiet", "--locked", "--package", "bilevo-bench", "--bin", "ert", "--"];
-        let args: Vec<&str> = before.into_iter().chain(arguments.split(' ')).chain(["--markdown"]).collect();
-        let printed = succeed(&mut cargo(&args))?.stdout;
+    let tables = tables()?;
+    if words == ["--list"] {
+        tables.iter().for_each(|(page, command)| println!("{}: {command}", shown(page)));
+        return Ok(true);
+    }
+    let wanted = |text: &str| words.iter().any(|word| text.contains(word));
+    let chosen = tables.iter().filter(|(page, command)| words.is_empty() || wanted(command) || wanted(&shown(page)));
+    let mut made = 0;
+    for (page, command) in chosen {
+        eprintln!("{}: {command}", shown(page));
+        let printed = printed(command)?;
+        let text = format!("{printed}\n\n{}", note(command, &crate::study::made()?));
         // Read again: somebody may have written to the page in the meantime.
-        fs::write(&path, replaced(&read()?, arguments, &printed)).map_err(|e| format!("{PAGE}: {e}"))?;
+        let whole =
+            replaced(&read(page)?, command, &text).ok_or_else(|| format!("{}: {END} is missing", shown(page)))?;
+        fs::write(page, whole).map_err(|e| format!("{}: {e}", shown(page)))?;
+        made += 1;
     }
-    Ok(true)
+    if made == 0 { Err("no table fits these words\nhint: cargo xtask tables --list".into()) } else { Ok(true) }
 }
 
-/// The arguments of a line that says how the table below is made.
-fn arguments(line: &str) -> Option<&str> {
-    line.strip_prefix("<!-- ert ")?.strip_suffix(" -->")
+/// Every table that a command prints: its page and the command.
+fn tables() -> Result<Vec<(PathBuf, String)>, String> {
+    let mut found = Vec::new();
+    for page in crate::markdown::files()? {
+        found.extend(read(&page)?.lines().filter_map(command).map(|command| (page.clone(), command.to_string())));
+    }
+    Ok(found)
 }
 
-fn is_row(line: &&str) -> bool {
-    line.starts_with('|')
+/// The command of a line that says how the table below is made.
+fn command(line: &str) -> Option<&str> {
+    line.strip_prefix(START)?.strip_suffix(" -->")
 }
 
-/// The page with the rows printed in the place of the table below its comment.
-fn replaced(page: &str, made_by: &str, printed: &str) -> String {
-    let rows: Vec<&str> = printed.lines().filter(is_row).collect();
-    let mut lines = page.lines().peekable();
-    let mut out: Vec<&str> = Vec::new();
-    while let Some(line) = lines.next() {
-        out.push(line);
-        if arguments(line) == Some(made_by) {
-            out.extend(lines.next_if(|line| line.is_empty()));
-            while lines.next_if(is_row).is_some() {}
-            out.extend(&rows);
+/// The table that a command prints, and what follows it; other lines come before.
+fn printed(command: &str) -> Result<String, String> {
+    let mut words = command.split(' ');
+    let out = match words.next() {
+        Some("cargo") => succeed(&mut cargo(&words.collect::<Vec<_>>()))?,
+        Some("python") => {
+            let python = crate::python::interpreter()?.ok_or("no Python 3.10 or newer was found")?;
+            succeed(Command::new(python).args(words).current_dir(crate::root()))?
         }
+        _ => return Err(format!("`{command}` begins with neither `cargo` nor `python`")),
+    };
+    let lines: Vec<&str> = out.stdout.lines().skip_while(|line| !line.starts_with('|')).collect();
+    match lines.is_empty() {
+        true => Err(format!("`{command}` printed no table")),
+        false => Ok(lines.join("\n").trim_end().to_string()),
     }
-    out.join("\n") + "\n"
+}
+
+/// How a table was made.
+fn note(command: &str, made: &str) -> String {
+    format!("*Made {made}, with `{command}`.*")
+}
+
+/// The page with `text` in the place of the table of a command.
+fn replaced(page: &str, command: &str, text: &str) -> Option<String> {
+    let start = format!("{START}{command} -->");
+    let (before, rest) = page.split_once(&start)?;
+    let (_, after) = rest.split_once(END)?;
+    Some(format!("{before}{start}\n\n{text}\n\n{END}{after}"))
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+fn shown(path: &Path) -> String {
+    path.strip_prefix(crate::root()).unwrap_or(path).display().to_string()
 }
 
 #[cfg(test)]
@@ -53,9 +92,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_below_its_comment_is_replaced() {
-        let page = "| a |\n\n<!-- ert smd -->\n\n| old |\n|---|\n\nwords\n<!-- ert tp -->\n\n| b |\n";
-        let made = replaced(page, "smd", "problem\n| new |\n|---|\n| 1 |\nall\n");
-        assert_eq!(made, "| a |\n\n<!-- ert smd -->\n\n| new |\n|---|\n| 1 |\n\nwords\n<!-- ert tp -->\n\n| b |\n");
+    fn the_table_of_a_command_is_replaced() {
+        let page = format!("a\n{START}cargo x -->\n\n| old |\n\n{END}\nb\n{START}cargo y -->\n| c |\n{END}\n");
+        let made = replaced(&page, "cargo x", "| new |").unwrap();
+        assert_eq!(made, page.replace("old", "new"));
+        assert_eq!(replaced(&page, "cargo z", ""), None);
+        assert_eq!(command("<!-- table cargo x -- 1 -->"), Some("cargo x -- 1"));
+    }
+
+    #[test]
+    fn every_table_says_when_it_was_made_and_by_which_command() {
+        let tables = tables().unwrap();
+        assert!(tables.len() > 5);
+        for (page, command) in tables {
+            let text = read(&page).unwrap();
+            let block = text.split_once(&format!("{START}{command} -->")).and_then(|(_, rest)| rest.split_once(END));
+            let (table, _) = block.unwrap_or_else(|| panic!("{}: no end of `{command}`", shown(&page)));
+            let last = table.trim_end().lines().last().unwrap_or_default();
+            assert!(
+                last.starts_with("*Made on ") && last.ends_with(&format!(", with `{command}`.*")),
+                "{page:?}: {last}"
+            );
+        }
     }
 }

@@ -8,7 +8,7 @@
 //! result has to be infeasible. Counts are kept for problems of `--seeds` without a held-out feature, and reported
 //! beside those of held-out seeds and of held-out features. `--write` puts the former, and what runs took, into
 //! the files from which results and `bilevo check` read them ([`bilevo::calibration`]). `--runs` keeps each run as soon as it ends, and takes those that are
-//! there already from the file: a calibration that was broken off goes on where it was.
+//! there already from the file: a calibration that was interrupted continues where it stopped.
 
 mod run;
 mod tables;

@@ -5,13 +5,19 @@ use clap::{Args, Parser, ValueEnum};
 
 /// Solve bilevel (leader-follower) optimisation problems, and compare the methods that solve them
 #[derive(Debug, Parser)]
-#[command(name = "bilevo", version, max_term_width = 100, after_help = EXIT_CODES)]
+#[command(name = "bilevo", version, max_term_width = 100, after_help = AFTER)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 success; 1 there is no answer, a warning says why it is doubtful, or runs of an \
+const AFTER: &str = "Start here:
+  bilevo new toll --template toll   write a problem file
+  bilevo check toll.toml            look for mistakes in it
+  bilevo solve toll.toml --audit    solve it, and check the answer
+  bilevo solve smd1                 or solve a built-in problem
+
+Exit codes: 0 success; 1 there is no answer, a warning says why it is doubtful, or runs of an \
 experiment failed; 2 error, also if a file could not be written; 130 interrupted (the run was saved).";
 
 /// Text for people or JSON for programs.

@@ -134,7 +134,7 @@ fn escaped(json: &str) -> String {
     out
 }
 
-/// Says something on stderr. Nobody can be told if that fails.
+/// Prints to stderr. If that fails, there is nowhere to report it.
 pub(crate) fn say(text: impl fmt::Display) {
     let _ = writeln!(anstream::stderr(), "{}", terminal(&text.to_string()));
 }

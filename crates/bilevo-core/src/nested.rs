@@ -256,7 +256,7 @@ impl Scheme for Nested {
                 refinement.judge(answers, &mut evaluated, run);
                 match answers.outcomes.first() {
                     Some(outcome) if !outcome.is_failed() => self.settle(refinement, &mut evaluated, run),
-                    // The follower has a better answer, but nobody knows what it is worth to the leader.
+                    // The follower has a better answer, but its F is unknown.
                     _ => refinement.settle(&mut evaluated, run.elite),
                 }
                 self.refine_others(evaluated, run);

@@ -1,9 +1,9 @@
-//! Elite refinement: a second look at the best candidate or the elite by one more independent lower
-//! search, since everything else is judged by it.
+//! Elite refinement: the best candidate or the elite gets one more independent lower search, because everything
+//! else is compared with it.
 //!
-//! Where in the loop: after the upper evaluations of a generation, before the update. Randomness:
-//! `Purpose::Elite` for the choice, `Purpose::Refine` for the search.
-//! Source: He et al., 2018 (BL-CMA-ES) and Chen et al., 2021 (TLEA), both in their public code.
+//! Where in the loop: after the upper evaluations of a generation, before the update. Randomness: `Purpose::Elite`
+//! for the choice, `Purpose::Refine` for the search. Source: He et al., 2018 (BL-CMA-ES) and Chen et al., 2021
+//! (TLEA), both in their public code.
 
 use crate::batch::{Answers, Batch};
 use crate::candidate::{Candidate, Solved};

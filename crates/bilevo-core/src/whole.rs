@@ -1,5 +1,5 @@
-//! Whole numbers beside reals: the order in which a model sees both, and the reals it wants for other whole
-//! numbers.
+//! Whole numbers together with real variables: the order in which a model sees them, and the real values it
+//! predicts for other whole numbers.
 
 use crate::minimise::{self, Region, Slice, Step};
 use crate::portfolio::merit::Merit;

@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn a_failure_leaves_nothing_behind() {
         let parent = tempfile::tempdir().unwrap();
-        // Nobody can make a file below a file.
+        // No file can be created below a file.
         let files = [("a".to_string(), b"1".to_vec()), ("a/b".into(), b"2".to_vec())];
         assert!(write_new(&parent.path().join("curves"), &files).is_err());
         assert!(names(parent.path()).is_empty());

@@ -34,7 +34,7 @@ pub const MAX_TASKS: u64 = 1_000_000;
 /// One combination of settings: (path, value) pairs as [`Config::set`] takes them.
 pub type Settings = Vec<(String, String)>;
 
-/// What is to be run.
+/// What to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid {
     /// Methods by name.

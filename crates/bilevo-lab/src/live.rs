@@ -65,7 +65,10 @@ impl Live {
         scene.text((frame.left, 20.0), 14.0, Anchor::Start, Ink::Text, title);
         frame.draw(&mut scene);
         frame.name(&mut scene, "evaluations of both levels", "|F − best F|");
-        scene.line(self.curve.iter().map(|p| frame.at(p.0, gaps.of(p.1))).collect(), Ink::Series(0), 2.0, "median");
+        // The best F stays what it is until something better is found.
+        let steps = self.curve.windows(2).flat_map(|pair| [(pair[1].0, pair[0].1), pair[1]]);
+        let points = self.curve.first().copied().into_iter().chain(steps);
+        scene.line(points.map(|p| frame.at(p.0, gaps.of(p.1))).collect(), Ink::Series(0), 2.0, "median");
         Some(scene)
     }
 }

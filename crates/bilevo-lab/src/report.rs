@@ -16,6 +16,7 @@ use crate::row::Row;
 use crate::tables::groups::{self, Group};
 use crate::tables::{Format, Table};
 use bilevo::files::Kind;
+use bilevo::printable::grouped;
 use std::collections::BTreeSet;
 
 /// The contents of a report.
@@ -171,7 +172,7 @@ pub(crate) fn points(curves: usize) -> usize {
 /// What was run, and what must be known before comparing it.
 pub(crate) fn lead(rows: &[Row], groups: &[Group<'_>]) -> String {
     let (methods, problems) = (groups::methods(groups).len(), groups::problems(groups).len());
-    let first = format!("{} runs of {methods} methods on {problems} problems.", rows.len());
+    let first = format!("{} runs of {methods} methods on {problems} problems.", grouped(rows.len() as u64));
     std::iter::once(first).chain(groups::remarks(groups)).collect::<Vec<_>>().join(" ")
 }
 

@@ -255,7 +255,7 @@ struct Tables<'f, 'd> {
     is_program: bool,
 }
 
-/// Finds the tables of the levels and refuses keys that nobody knows.
+/// Finds the tables of the levels and refuses unknown keys.
 fn tables<'f, 'd>(reader: &mut Reader, top: &'f [Field<'d>]) -> Option<Tables<'f, 'd>> {
     let find = |key: &str| top.iter().find(|field| field.key == key);
     let (Some(upper), true) = (find("upper"), find("lower").or(find("follower")).is_some()) else {

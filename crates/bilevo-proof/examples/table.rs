@@ -1,9 +1,10 @@
 //! Proves the best-known values of problem files and prints them as a table of the guide.
 //!
-//! `cargo run --release -p bilevo-proof --example table -- [--work 600000000] [--eps 1e-2] [--shift 0] FILE…`
+//! `cargo run --release -p bilevo-proof --example table -- [--work 600000000] [--eps 1e-2] [--shift 0] PATH…`
 //!
-//! Each file needs the point of its best-known value under `[best_known]`. So much work takes about ten seconds
-//! and is the same everywhere; the seconds are those of the processor, for the leader's question.
+//! A path is a problem file, or a folder with problem files. Each file needs the point of its best-known value under
+//! `[best_known]`. So much work takes about ten seconds and is the same everywhere; the seconds are those of the
+//! processor, for the leader's question.
 
 #[path = "shared/clock.rs"]
 mod clock;
@@ -43,11 +44,27 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let count = |wanted: fn(&Line) -> bool| lines.iter().filter(|line| wanted(line)).count();
     let mut out = std::io::stdout().lock();
-    writeln!(out, "Follower proven: {} of {}.", count(|line| line.follower), lines.len())?;
-    writeln!(out, "Leader proven: {} of {}.\n", count(|line| line.leader), lines.len())?;
     writeln!(out, "| Problem | Size | F | Follower | Leader | seconds |\n|---|---|---|---|---|---|")?;
     lines.iter().try_for_each(|line| writeln!(out, "{}", line.text))?;
+    let (follower, leader, all) = (count(|line| line.follower), count(|line| line.leader), lines.len());
+    writeln!(out, "\nFollower proven: {follower} of {all}. Leader proven: {leader} of {all}.")?;
     Ok(())
+}
+
+/// The problem files at a path, in the order in which people count.
+fn files(path: &str) -> std::io::Result<Vec<String>> {
+    if !Path::new(path).is_dir() {
+        return Ok(vec![path.to_string()]);
+    }
+    let paths: Result<Vec<_>, _> = std::fs::read_dir(path)?.map(|entry| entry.map(|entry| entry.path())).collect();
+    let mut files: Vec<String> = paths?.iter().map(|path| path.display().to_string()).collect();
+    files.retain(|name| name.ends_with(".toml"));
+    files.sort_by_cached_key(|name| {
+        let stem = name.trim_end_matches(".toml");
+        let word = stem.trim_end_matches(|c: char| c.is_ascii_digit());
+        (word.to_string(), stem[word.len()..].parse::<u64>().unwrap_or(0))
+    });
+    Ok(files)
 }
 
 fn read() -> Result<Options, Box<dyn Error>> {
@@ -59,7 +76,7 @@ fn read() -> Result<Options, Box<dyn Error>> {
             "--work" => options.limits = Limits::work(value()?.parse()?),
             "--eps" => options.eps = value()?.parse()?,
             "--shift" => options.shift = value()?.parse()?,
-            _ => options.files.push(word),
+            _ => options.files.extend(files(&word)?),
         }
     }
     Ok(options)

@@ -1,7 +1,7 @@
 //! Toll pricing: what should the toll on a bridge be, if drivers choose their way accordingly?
 //!
 //! Six thousand drivers go from A to D over B, over C, or from B to C over the tolled bridge. They
-//! settle where nobody gains by another way: Wardrop's equilibrium, the minimum of Beckmann's sum of
+//! settle where no driver gains by taking another route: Wardrop's equilibrium, the minimum of Beckmann's sum of
 //! integrals over the roads (minutes and money count the same).
 
 use bilevo::{Functions, RunError, RunResult, Solver};

@@ -289,7 +289,7 @@ fn audit_within(evaluator: &mut dyn Evaluator, solution: &Solution, options: &Au
     // Ties are looked for even if the search has spent its budget.
     follower.extend(budget / 2);
     let ties = match searched {
-        // Nobody can tell ties from noise.
+        // Ties cannot be told from noise.
         Ok(()) | Err(Ended::Budget) if options.seen.noise > 0.0 => Ok(None),
         Ok(()) if few => ties::among(&mut follower, &trail.ends, tolerance),
         Ok(()) | Err(Ended::Budget) => ties::search(&mut follower, &trail.ends, &trail.sample, tolerance),

@@ -251,7 +251,10 @@ mod tests {
             Doubt::Unfinished { stop, restarts: true },
             Doubt::TargetMissed { found: (1.0, 1.0), known: (0.0, None) },
             Doubt::AtEdge { names: Vec::new() },
-            Doubt::Unlikely { likeness: crate::calibration::Likeness { runs: 50, right: 20, infeasible: false } },
+            Doubt::Unlikely {
+                likeness: crate::calibration::Likeness { runs: 50, right: 20, infeasible: false },
+                wide: false,
+            },
         ];
         let codes: Vec<&str> = doubts.iter().map(warning).collect();
         let listed: Vec<&str> = WARNINGS.iter().map(|(code, _)| *code).filter(|code| code.starts_with("W6")).collect();

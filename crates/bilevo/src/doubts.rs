@@ -72,6 +72,8 @@ pub enum Doubt {
     Unlikely {
         /// How often they were right.
         likeness: Likeness,
+        /// Whether the run searched another box than the given one, which had open sides or was far too wide.
+        wide: bool,
     },
     /// The follower's own solver gave two different answers to the same decision.
     AnswersDiffer {
@@ -173,7 +175,8 @@ pub fn doubts(result: &RunResult, engine: &Engine) -> Vec<Doubt> {
     // Where something else speaks against the answer, that is said already.
     let unlikely = result.likeness.filter(|likeness| doubts.is_empty() && likeness.is_poor());
     let proven = proof.is_some_and(|proof| proof.is_answer_proven() && proof.is_value_proven());
-    doubts.extend(unlikely.filter(|_| !proven).map(|likeness| Doubt::Unlikely { likeness }));
+    let wide = result.searched.is_some();
+    doubts.extend(unlikely.filter(|_| !proven).map(|likeness| Doubt::Unlikely { likeness, wide }));
     if result.target_met == Some(false)
         && let Some(known) = engine.spec().nearest_known(solution.upper_value, solution.lower_value)
     {
@@ -257,11 +260,13 @@ impl fmt::Display for Doubt {
                 "the search for the follower's answer was not finished\n\
                  hint: check it with an audit, or give the run a larger budget",
             ),
-            Doubt::Unlikely { likeness } => write!(
-                f,
-                "{likeness}: there may be a better answer\n\
-                 hint: `--effort thorough` (Python: `effort=\"thorough\"`) searches longer"
-            ),
+            Doubt::Unlikely { likeness, wide } => {
+                let hint = match wide {
+                    true => "solve again with bounds that lie closer around this answer",
+                    false => "`--effort thorough` (Python: `effort=\"thorough\"`) searches longer",
+                };
+                write!(f, "{likeness}: there may be a better answer\nhint: {hint}")
+            }
             Doubt::AnswersDiffer { difference } => write!(
                 f,
                 "the follower's own solver was asked twice about one decision, and its answers differ by \

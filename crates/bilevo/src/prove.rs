@@ -133,7 +133,7 @@ pub struct LeaderFinding {
     pub seconds: Option<f64>,
 }
 
-/// Wall time is nobody's finding.
+/// Wall time is not part of a finding.
 impl PartialEq for FollowerFinding {
     fn eq(&self, other: &Self) -> bool {
         let parts = |one: &Self| (one.verdict, one.gap, one.violation, one.better.clone(), one.boxes);

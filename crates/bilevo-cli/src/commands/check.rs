@@ -146,7 +146,7 @@ fn examine(file: &ProblemFile, method: &Method, no_run: bool) -> anyhow::Result<
         remarks.extend(file::about_equations(file, message, "the default method, `--method auto`, does"));
     }
     let seconds = clock.medians();
-    // How many decisions a search over them alone takes, nobody can tell.
+    // How many decisions a search over decisions alone takes cannot be predicted.
     let run = seconds.filter(|_| !spec.is_oracle_alone()).map(|seconds| Estimate::new(spec, method, &config, seconds));
     Ok((remarks, About::new(file, seconds, run)))
 }

@@ -7,14 +7,16 @@ use crate::Exit;
 use crate::args::{Format, SizeArgs};
 use crate::output::{self, BOLD};
 use crate::table::{columns, heading};
-use bilevo::Config;
+use anyhow::bail;
 use bilevo::problems::ProblemError;
+use bilevo::{Config, ConfigError};
 use bilevo::{SourceError, methods, settings, source};
 use serde::Serialize;
 use std::io::Write;
 
 /// Explain a method (what it does, its settings, its source) or a problem (variables, constraints, optima)
 #[derive(clap::Args, Debug)]
+#[command(arg_required_else_help = true)]
 pub(crate) struct Args {
     /// A method (see `bilevo list methods`), a problem (see `bilevo list problems`) or a problem file
     #[arg(value_name = "METHOD|PROBLEM")]
@@ -57,8 +59,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Ok(method) => method,
         Err(unknown) => {
             let source = match source::open(&args.what, args.size.dims()) {
-                // A slip in a method's name is one in a method's name.
-                Err(SourceError::Problem(ProblemError::Unknown { nearest: None, .. })) => return Err(unknown.into()),
+                Err(SourceError::Problem(ProblemError::Unknown { nearest: None, .. })) => match unknown {
+                    ConfigError::UnknownMethod { nearest: None, .. } => bail!(
+                        "there is no method or problem `{}`\nhint: `bilevo list methods` and `bilevo list problems` show all",
+                        output::plain(&args.what)
+                    ),
+                    // Probably a slip in the name of a method.
+                    unknown => return Err(unknown.into()),
+                },
                 opened => opened?,
             };
             problem::explain(&*source, args.format)?;

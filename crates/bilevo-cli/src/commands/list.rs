@@ -10,6 +10,7 @@ use std::io::Write;
 
 /// List the problems, the methods, the parts they are made of, or all settings
 #[derive(clap::Args, Debug)]
+#[command(arg_required_else_help = true)]
 pub(crate) struct Args {
     /// What to list
     what: What,

@@ -49,56 +49,13 @@ pub(crate) struct Args {
     /// A built-in problem (see `bilevo list problems`) or a problem file
     #[arg(required_unless_present = "resume")]
     problem: Option<String>,
-    /// The method (see `bilevo list methods`) [default: auto, which suits itself to the problem: portfolio if all
-    /// variables are real, exchange-cma-es if some are whole numbers]
+    /// The method (see `bilevo list methods`) [default: auto, which chooses one that suits the problem: portfolio
+    /// if all variables are real, exchange-cma-es if some are whole numbers]
     #[arg(long, short, value_name = "NAME")]
     method: Option<String>,
     /// Seed of all random numbers; the same seed gives the same answer [default: a random one, which is printed]
     #[arg(long, short, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
     seed: Option<u64>,
-    /// Start at this decision of the leader: numbers separated by spaces or commas. If the follower has its own
-    /// solver, you can give several
-    #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true)]
-    x0: Vec<Vector>,
-    /// Start at this answer of the follower: one for each --x0 [default: the middle of its box]
-    #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true, requires = "x0")]
-    y0: Vec<Vector>,
-    /// Use the evaluations of earlier runs in this table, written by --save-evaluations: they are not repeated,
-    /// and the default method learns from them. You can give several tables
-    #[arg(long, value_name = "FILE.csv")]
-    known: Vec<PathBuf>,
-    /// Write every evaluation of the run to this table
-    #[arg(long, value_name = "FILE.csv")]
-    save_evaluations: Option<PathBuf>,
-    /// Find the Pareto front of a leader with two goals, for a problem file with `minimize = ["...", "..."]`
-    #[arg(long, conflicts_with_all = ONE_RUN)]
-    front: bool,
-    /// Number of points on the front [default: 9]
-    #[arg(long, value_name = "N", requires = "front", value_parser = clap::value_parser!(u16).range(2..=1000), allow_negative_numbers = true)]
-    points: Option<u16>,
-    /// Solve a problem file for several values of one of its parameters, evenly spaced, as in demand=1:10:10;
-    /// each run begins at the answer of the one before
-    #[arg(long, value_name = "NAME=FROM:TO:COUNT", conflicts_with = "front", conflicts_with_all = ONE_RUN)]
-    sweep: Option<sweep::Values>,
-    #[command(flatten)]
-    size: SizeArgs,
-    /// Limit on the evaluations of both levels together, exact to within one batch [default: none]
-    #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
-    max_evals: Option<u64>,
-    /// Limit on upper evaluations; the current generation is finished first [default: depends on the number
-    /// of variables]. You can raise it when you resume a run
-    #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
-    max_upper_evals: Option<u64>,
-    /// Limit on lower evaluations; the current batch is finished first [default: none]
-    #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
-    max_lower_evals: Option<u64>,
-    /// Limit on the wall time, as in 90s, 10m or 1h30m, including earlier sessions and the audit
-    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
-    time_limit: Option<Duration>,
-    /// Whether reaching the best known value, if there is one, ends the run [default: both
-    /// for portfolio, upper for the others]
-    #[arg(long, value_enum, value_name = "WHEN")]
-    target: Option<TargetArg>,
     /// When the run has searched enough: `quick` stops earlier than `normal`, `thorough` later, `budget` only when
     /// the budget is spent, and `local` at the first verified answer, for a good --x0 (portfolio only)
     #[arg(long, value_name = "EFFORT", value_parser = ["local", "quick", "normal", "thorough", "budget"])]
@@ -106,57 +63,106 @@ pub(crate) struct Args {
     /// Change one setting of the method, as in --set allocator.window=48 (see `bilevo explain`)
     #[arg(long, value_name = "KEY=VALUE", value_parser = settings::parse_assignment)]
     set: Vec<(String, String)>,
-    /// Number of evaluation threads; 0 means one per processor. The answer does not depend on it
-    #[arg(long, short, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=1024), allow_negative_numbers = true)]
-    jobs: u16,
-    /// What to do if an evaluation fails, after all retries
-    #[arg(long, value_enum, default_value_t)]
-    on_failure: OnFailure,
-    /// How many times to retry a failed evaluation
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000), allow_negative_numbers = true)]
-    retries: u32,
-    /// Save the run to this file, every two seconds and at the end
-    #[arg(long, value_name = "FILE")]
-    checkpoint: Option<PathBuf>,
-    /// Continue a saved run, and keep saving to the same file unless --checkpoint names another
-    #[arg(long, value_name = "FILE")]
-    resume: Option<PathBuf>,
-    /// Write one JSON line per generation; `-` is standard output
-    #[arg(long, value_name = "FILE.jsonl")]
-    trace: Option<PathBuf>,
-    /// Plot the accuracy (or F) and the evaluations at both levels, as SVG or, if the name ends in .png,
-    /// as PNG; `-` is standard output
-    #[arg(long, value_name = "FILE.svg")]
-    plot: Option<PathBuf>,
-    /// Write an HTML report on the run: the answer, how certain it is and why, what lies around it, and what
-    /// to try next. Takes a few more evaluations: a tenth of the run's, or two seconds' worth
-    #[arg(long, value_name = "FILE.html")]
-    report: Option<PathBuf>,
-    /// Evaluations the report may spend [default: see --report]
-    #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true, requires = "report")]
-    report_evals: Option<u64>,
-    /// Check the answer: solve the follower's problem again, with different methods, and compare
-    #[arg(long)]
-    audit: bool,
-    /// Prove that no decision is better, and adopt better ones found on the way; takes at most a minute
-    /// or --time-limit, and works for problems given by formulas
-    #[arg(long)]
-    prove: bool,
-    /// Treat gaps in the follower's objective up to this as zero, relative to max(1, |f|) [default: the
-    /// file's `position_tolerance`, or 1e-4]
-    #[arg(long, value_name = "GAP", value_parser = positive)]
-    audit_tolerance: Option<f64>,
-    /// Limit on the lower evaluations of the audit, plus half as many for ties [default: 40 times
-    /// those of one lower search]
-    #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
-    audit_evals: Option<u64>,
-    /// Which answer counts if several are equally good for the follower. Every lower evaluation then costs an
-    /// upper one too, and the run ends with an audit [default: as in the problem file, if it says so]
-    #[arg(long, value_enum, value_name = "WHICH")]
-    position: Option<PositionArg>,
+    #[command(flatten)]
+    size: SizeArgs,
     /// Text for people, JSON for programs
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+    /// Limit on the evaluations of both levels together, exact to within one batch [default: none]
+    #[arg(help_heading = "Limits", long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
+    max_evals: Option<u64>,
+    /// Limit on upper evaluations; the current generation is finished first [default: depends on the number
+    /// of variables]. You can raise it when you resume a run
+    #[arg(help_heading = "Limits", long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
+    max_upper_evals: Option<u64>,
+    /// Limit on lower evaluations; the current batch is finished first [default: none]
+    #[arg(help_heading = "Limits", long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
+    max_lower_evals: Option<u64>,
+    /// Limit on the wall time, as in 90s, 10m or 1h30m, including earlier sessions and the audit
+    #[arg(help_heading = "Limits", long, value_name = "TIME", allow_negative_numbers = true)]
+    time_limit: Option<Duration>,
+    /// Whether reaching the best known value, if there is one, ends the run [default: both
+    /// for portfolio, upper for the others]
+    #[arg(help_heading = "Limits", long, value_enum, value_name = "WHEN")]
+    target: Option<TargetArg>,
+    /// Check the answer: solve the follower's problem again, with different methods, and compare
+    #[arg(help_heading = "Checks of the answer", long)]
+    audit: bool,
+    /// Treat gaps in the follower's objective up to this as zero, relative to max(1, |f|) [default: the
+    /// file's `position_tolerance`, or 1e-4]
+    #[arg(help_heading = "Checks of the answer", long, value_name = "GAP", value_parser = positive)]
+    audit_tolerance: Option<f64>,
+    /// Limit on the lower evaluations of the audit, plus half as many for ties [default: 40 times
+    /// those of one lower search]
+    #[arg(help_heading = "Checks of the answer", long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
+    audit_evals: Option<u64>,
+    /// Prove that no decision is better, and adopt better ones found on the way; takes at most a minute
+    /// or --time-limit, and works for problems given by formulas
+    #[arg(help_heading = "Checks of the answer", long)]
+    prove: bool,
+    /// Which answer counts if several are equally good for the follower. Every lower evaluation then costs an
+    /// upper one too, and the run ends with an audit [default: as in the problem file, if it says so]
+    #[arg(help_heading = "Checks of the answer", long, value_enum, value_name = "WHICH")]
+    position: Option<PositionArg>,
+    /// Start at this decision of the leader: numbers separated by spaces or commas. If the follower has its own
+    /// solver, you can give several
+    #[arg(help_heading = "Starts and known evaluations", long, value_name = "NUMBERS", allow_hyphen_values = true)]
+    x0: Vec<Vector>,
+    /// Start at this answer of the follower: one for each --x0 [default: the middle of its box]
+    #[arg(
+        help_heading = "Starts and known evaluations",
+        long,
+        value_name = "NUMBERS",
+        allow_hyphen_values = true,
+        requires = "x0"
+    )]
+    y0: Vec<Vector>,
+    /// Use the evaluations of earlier runs in this table, written by --save-evaluations: they are not repeated,
+    /// and the default method learns from them. You can give several tables
+    #[arg(help_heading = "Starts and known evaluations", long, value_name = "FILE.csv")]
+    known: Vec<PathBuf>,
+    /// Write every evaluation of the run to this table
+    #[arg(help_heading = "Starts and known evaluations", long, value_name = "FILE.csv")]
+    save_evaluations: Option<PathBuf>,
+    /// Find the Pareto front of a leader with two goals, for a problem file with `minimize = ["...", "..."]`
+    #[arg(help_heading = "Two goals and what-if", long, conflicts_with_all = ONE_RUN)]
+    front: bool,
+    /// Number of points on the front [default: 9]
+    #[arg(help_heading = "Two goals and what-if", long, value_name = "N", requires = "front", value_parser = clap::value_parser!(u16).range(2..=1000), allow_negative_numbers = true)]
+    points: Option<u16>,
+    /// Solve a problem file for several values of one of its parameters, evenly spaced, as in demand=1:10:10;
+    /// each run begins at the answer of the one before
+    #[arg(help_heading = "Two goals and what-if", long, value_name = "NAME=FROM:TO:COUNT", conflicts_with = "front", conflicts_with_all = ONE_RUN)]
+    sweep: Option<sweep::Values>,
+    /// Number of evaluation threads; 0 means one per processor. The answer does not depend on it
+    #[arg(help_heading = "Evaluations", long, short, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=1024), allow_negative_numbers = true)]
+    jobs: u16,
+    /// What to do if an evaluation fails, after all retries
+    #[arg(help_heading = "Evaluations", long, value_enum, default_value_t)]
+    on_failure: OnFailure,
+    /// How many times to retry a failed evaluation
+    #[arg(help_heading = "Evaluations", long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000), allow_negative_numbers = true)]
+    retries: u32,
+    /// Save the run to this file, every two seconds and at the end
+    #[arg(help_heading = "Files", long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+    /// Continue a saved run, and keep saving to the same file unless --checkpoint names another
+    #[arg(help_heading = "Files", long, value_name = "FILE")]
+    resume: Option<PathBuf>,
+    /// Write one JSON line per generation; `-` is standard output
+    #[arg(help_heading = "Files", long, value_name = "FILE.jsonl")]
+    trace: Option<PathBuf>,
+    /// Plot the accuracy (or F) and the evaluations at both levels, as SVG or, if the name ends in .png,
+    /// as PNG; `-` is standard output
+    #[arg(help_heading = "Files", long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+    /// Write an HTML report on the run: the answer, how certain it is and why, what lies around it, and what
+    /// to try next. Takes a few more evaluations: a tenth of the run's, or two seconds' worth
+    #[arg(help_heading = "Files", long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
+    /// Evaluations the report may spend [default: see --report]
+    #[arg(help_heading = "Files", long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true, requires = "report")]
+    report_evals: Option<u64>,
     /// Make the problem misbehave, for tests: nan:7, panic:7, slow:1000, …
     #[arg(long, hide = true, value_name = "FAULT:N")]
     inject: Vec<Inject>,
@@ -266,7 +272,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     watch(args, &mut ready)
 }
 
-/// How the leader's value is to be proven.
+/// How to prove the leader's value.
 fn proving(args: &Args, source: &dyn Source, stop: &Arc<AtomicBool>) -> anyhow::Result<ProveOptions> {
     if source.formulas().is_none() {
         bail!("`--prove` needs formulas, and {} has none\nhint: write it as a problem file", source.id());
@@ -300,7 +306,7 @@ fn started<'a>(args: &Args, source: &'a dyn Source) -> anyhow::Result<Solver<'a>
     })
 }
 
-/// Where the run is to begin.
+/// Where the run begins.
 fn starts(args: &Args) -> anyhow::Result<Vec<Start>> {
     if !args.y0.is_empty() && args.y0.len() != args.x0.len() {
         let (decisions, answers) = (args.x0.len(), args.y0.len());

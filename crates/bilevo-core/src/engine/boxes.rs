@@ -1,15 +1,15 @@
-//! The box in which a run searches, where that is not the problem's own.
+//! The box in which a run searches, if it is not the problem's own.
 //!
-//! *Open sides.* A variable without a bound is searched from the inside out: the first box lies around the
-//! start, zero or the finite side, and grows as long as the best decision or answer lies at an edge that is no
-//! bound.
+//! *Open sides.* A variable without a bound is searched from the inside out: the first box lies around the start,
+//! around zero, or next to the finite side. It grows as long as the best decision or answer lies at an edge that is
+//! not a bound.
 //!
-//! *Boxes far too wide.* A method works to a share of the box. Where both objectives change by a multiple of
-//! their values within a small part of it, that is not enough: points at several distances from the best one
-//! say how far it is along each variable until the values change by as much as they are, and the run goes on
-//! in a box of ten times that size. First by a look close by; a whole search follows if the smaller box
-//! shows what the wide one could not. Where both values are simply zero, every box looks too wide: the look ends
-//! as soon as they vanish.
+//! *Boxes that are far too wide.* A method works to a share of the box. That is not accurate enough if both
+//! objectives change by a multiple of their values within a small part of it. Points at several distances from the
+//! best one then show, for each variable, how far away the values change by as much as they are, and the run
+//! continues in a box ten times that size. It begins with a short search close to the best point; a whole search
+//! follows if the smaller box shows what the wide one could not. If both values are simply zero, every box looks
+//! too wide, so the short search ends as soon as they vanish.
 //!
 //! Boxes change only when a search has ended by itself.
 

@@ -1,4 +1,4 @@
-//! What lets a run go on that has ended: a larger budget, or a better answer of the follower.
+//! Continues a run that has ended: with a larger budget, or because the follower has a better answer.
 
 use super::Engine;
 use super::known::free;
@@ -58,7 +58,7 @@ impl Engine {
         goes_on
     }
 
-    /// The run was broken off: what looks better but nobody looked at again is not its answer.
+    /// The run was interrupted: a solution that looks better but was never rechecked is not its answer.
     pub fn settle(&mut self) {
         self.elite = self.scheme.rechecked().or(self.elite.take());
     }

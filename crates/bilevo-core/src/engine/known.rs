@@ -1,7 +1,7 @@
-//! What is known already: evaluations of earlier runs.
+//! Evaluations of earlier runs.
 //!
-//! A point that is in the table is not evaluated again. What else the table is good for is up to the
-//! scheme: the default method takes all of it into its archive, others begin at its best pair.
+//! A point in the table is not evaluated again. How the table is used beyond that depends on the scheme: the
+//! default method adds all of it to its archive; the others start at its best pair.
 
 use super::outside::{Answered, Outside, place};
 use super::{Engine, SchemeSetup};
@@ -192,7 +192,7 @@ fn differ(a: &(f64, Vec<f64>), b: &(f64, Vec<f64>)) -> bool {
 }
 
 /// What the engine would be told about a row: by point and level. An answer of the follower's own solver counts
-/// only with the leader's values: nobody knows what else the leader's function wants.
+/// only with the leader's values, because the leader's function may need more of it than the table holds.
 fn answers(spec: &ProblemSpec, row: &Evaluation) -> Vec<(Vec<u64>, Answered)> {
     let mut all = Vec::new();
     for level in [Level::Upper, Level::Lower] {

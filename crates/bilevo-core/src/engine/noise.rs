@@ -1,8 +1,8 @@
 //! Whether values are noisy, and by how much.
 //!
-//! The best point of a run is evaluated once more at both levels. Equal values mean that there is no noise, and nothing
-//! else happens. Otherwise it is evaluated three more times, which gives the size of the noise; the scheme learns it,
-//! and the answer of the run is evaluated anew several times at its end: its values are the means.
+//! The best point of a run is evaluated once more at both levels. If the values are equal, there is no noise, and
+//! nothing else happens. Otherwise three more evaluations measure the noise, and the scheme is told. At the end of
+//! the run, the answer is evaluated several more times, and its values become the means.
 
 use super::Engine;
 use crate::batch::{Answers, Batch};

@@ -1,9 +1,9 @@
-//! Between what a scheme proposes and what is asked for.
+//! Translates between what a scheme proposes and what is evaluated.
 //!
-//! A scheme searches the variables that are free, whole numbers relaxed. What goes out has the fixed
-//! variables put in and whole numbers rounded. Where the follower has whole numbers only, points come back
-//! again and again: an evaluation that was answered once is not asked for again. A problem without fixed
-//! variables and whole numbers has none of this, unless evaluations of earlier runs are known (`known`).
+//! A scheme searches the free variables, with whole numbers relaxed. Before a point is evaluated, the fixed
+//! variables are put in and whole numbers are rounded. If the follower has only whole numbers, the same points come
+//! up again and again, so answers are remembered and never requested twice. A problem without fixed variables and
+//! whole numbers needs none of this, unless evaluations of earlier runs are known (`known`).
 
 use crate::batch::{Batch, Replies};
 use crate::problem::{Follower, Level, LevelSpec, OracleAnswer, Outcome, ProblemSpec};

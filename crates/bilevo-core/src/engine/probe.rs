@@ -1,4 +1,4 @@
-//! How far it is from a point, along each variable, until the objectives change by as much as they are.
+//! Finds out how far from a point, along each variable, the objectives change by as much as their own values.
 
 use crate::batch::{Answers, Batch};
 use crate::candidate::Solved;

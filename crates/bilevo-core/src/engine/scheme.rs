@@ -1,4 +1,4 @@
-//! The border between the engine and the way a method goes about both levels.
+//! The interface between the engine and a scheme, the way in which a method searches both levels.
 //!
 //! A new scheme is one new file and one entry in the list below.
 

@@ -1,12 +1,11 @@
-//! Looking for points that work, where evaluations fail.
+//! Looks for points that work, if evaluations fail.
 //!
-//! A run that fails wherever it began cannot tell a function that works nowhere from one that works
-//! elsewhere. So points spread over both boxes are evaluated at both levels, a few at a time, until some
-//! work; the scheme then begins anew from the best of them. If none of many does, and nothing ever
-//! worked, the run has failed.
+//! If everything fails where a run began, the function may work nowhere, or only elsewhere. So points spread over
+//! both boxes are evaluated at both levels, a few at a time, until some of them work; the scheme then starts again
+//! from the best of these. If many points were tried and nothing ever worked, the run has failed.
 //!
-//! When: as soon as everything that was evaluated at a level has failed, and after generations in which
-//! every decision failed. Evaluations count as usual. Randomness: `Purpose::Scout` for each sample.
+//! When: as soon as everything evaluated at a level has failed, and after generations in which every decision
+//! failed. These evaluations count as usual. Randomness: `Purpose::Scout` for each sample.
 
 use crate::batch::{Answers, Batch};
 use crate::candidate::Solved;

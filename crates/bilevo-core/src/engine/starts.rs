@@ -1,4 +1,4 @@
-//! Where a run begins, if somebody knows a good place.
+//! Where a run begins, if the caller knows a good place.
 
 use super::known::free;
 use super::{Engine, SchemeSetup};

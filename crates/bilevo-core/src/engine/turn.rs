@@ -1,4 +1,4 @@
-//! When a run goes on in another box, and how (`boxes` says which).
+//! When and how a run continues in another box (`boxes` says in which).
 
 use super::boxes::{Boxes, Former, Look, SHRINK, shares};
 use super::outside::Outside;

@@ -1,7 +1,7 @@
-//! Memory for large matrices, which the next one takes over.
+//! Memory for large matrices that is handed on from one to the next.
 //!
-//! Freed, it would go back to the system, and every fit of a surrogate would have its pages handed out anew: a
-//! quarter of the time of a run with ten variables at each level.
+//! If it were freed, it would go back to the system, which would have to provide fresh pages for every fit of a
+//! surrogate: a quarter of the time of a run with ten variables at each level.
 
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};

@@ -1,7 +1,7 @@
-//! Products of rows with four others at a time: the inner loop of factors and kernel matrices.
+//! Products of rows with four others at a time: the inner loop of factorisations and kernel matrices.
 //!
-//! Sixteen sums side by side keep the processor adding, or thirty-two where it adds four at once; every number that
-//! is read serves four of them.
+//! Sixteen sums run side by side (thirty-two if the processor adds four numbers at once), so the processor is
+//! always adding, and every number read is used four times.
 
 use super::buffer::Buffer;
 use super::widest;

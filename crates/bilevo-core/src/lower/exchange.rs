@@ -1,15 +1,17 @@
-//! Local exchange search for followers with whole numbers.
+//! A local search by exchanges, for followers with whole numbers.
 //!
-//! Where a follower has few combinations of whole numbers and nothing else to choose, all of them are
-//! tried: its answer is then exact. Otherwise a task starts from the guess and from what followed nearby
-//! decisions, and climbs: first by moves of one variable, then, where none helps, by exchanges of two whole
-//! numbers. A thorough search (refinement) enumerates more, and kicks the end a few times to climb again.
-//! Answers are remembered over the generations, for a decision that comes back and for those near it.
+//! If the follower has only a few combinations of whole numbers and no real variables, all of them are tried, so
+//! its answer is exact. Otherwise a task starts from the guess and from the answers to nearby decisions, and
+//! climbs: first by moving one variable at a time and, when none of these moves helps, by exchanging two whole
+//! numbers. A thorough search (refinement) enumerates more, and perturbs its result a few times to climb again.
+//! Answers are remembered over the generations, for the same decision and for others nearby.
 //!
-//! Reals are searched by steps on a Gaussian process of f and its constraints over (x, y), which all tasks share
-//! (`portfolio::follower`). Other whole numbers are tried with the reals that the process wants there.
+//! Real variables are searched by steps on a Gaussian process of f and its constraints over (x, y), which all tasks
+//! share (`portfolio::follower`). Other whole numbers are tried together with the real values that the process
+//! predicts for them.
 //!
-//! Randomness: one stream for each task, for kicks. Cost: a round asks for one neighbourhood of every task.
+//! Randomness: one stream for each task, for perturbations. Cost: each round asks for one neighbourhood of every
+//! task.
 
 mod climb;
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! The follower's own solver in place of a search: every decision is asked about once.
+//! The follower's own solver in place of a search: it is called once for every decision.
 //!
-//! Where the problem has a lower level beside the solver, f and its constraints are evaluated at the
-//! answers too, so that refinement and audit can compare them with answers of their own.
+//! If the problem also has a lower level, f and its constraints are evaluated at the solver's answers, so that
+//! refinement and audit can compare them with their own.
 
 use super::{LowerAnswer, LowerFacts, LowerRules, LowerSearch, LowerTask, SearchStreams};
 use crate::batch::{Answers, Batch};

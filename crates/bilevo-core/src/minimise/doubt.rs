@@ -1,4 +1,4 @@
-//! How well the data pin down a minimiser.
+//! How accurately the data determine a minimiser.
 
 use super::{Landscape, Step, norm};
 use crate::linalg::cholesky;

@@ -1,4 +1,4 @@
-//! What steps are made on: functions of some variables with their derivatives.
+//! The functions that steps are computed on: values and derivatives in some variables.
 
 use crate::surrogate::Surrogate;
 

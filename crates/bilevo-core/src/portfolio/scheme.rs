@@ -360,12 +360,12 @@ impl Portfolio {
 /// A run in words.
 fn steps(_config: &Config) -> Vec<String> {
     [
-        "Descend from one point, both levels on one surrogate of all evaluations.",
-        "Verify the follower's answer where it ended, without the surrogate.",
-        "Restart: descents while they end at the same value, else populations whose candidates contrastive ranking chooses; a descent finishes them.",
-        "Search the border between two answers where the follower has several.",
-        "Before the end: lean the follower towards the leader, to find decisions at which it is indifferent.",
-        "End when restarts agree.",
+        "Descend from one point, on models of both levels that learn from all evaluations.",
+        "Where a search ends, verify the follower's answer without the models.",
+        "Restart: by descents as long as they end at the same value, otherwise by populations, whose candidates are chosen by contrastive ranking and which end with a descent.",
+        "If the follower has several good answers, search the border between them.",
+        "Before the end, look for decisions at which the follower is indifferent, by searches that favour the leader.",
+        "End when enough restarts agree.",
     ]
     .map(String::from)
     .to_vec()

@@ -1,16 +1,18 @@
-//! Descents over the leader's decisions where there are whole numbers, guided by a model.
+//! Descents over the leader's decisions if there are whole numbers, guided by a model.
 //!
-//! A descent stands at a decision and asks for its neighbours: one whole number moved, or two exchanged. A
-//! Gaussian process of F and the leader's constraints says which come first, and which values of the reals
-//! go with them; the reals of the decision itself are searched by steps on the same model
-//! (`portfolio::follower`). A better decision is where it goes on. A descent ends when all moves and the most
-//! promising exchanges were tried; then another starts elsewhere, until enough of them end at the same value.
+//! A descent tries the neighbours of its current decision: one whole number moved, or two exchanged. A Gaussian
+//! process of F and the leader's constraints decides which neighbours come first, and which values of the real
+//! variables go with them. The real variables of the current decision are searched by steps on the same model
+//! (`portfolio::follower`). If a neighbour is better, the descent moves there. It ends when all moves and the most
+//! promising exchanges have been tried; then another descent starts elsewhere, until enough of them end at the same
+//! value.
 //!
-//! Few decisions are all tried, and then the run is over: nothing is left. Where the follower has whole numbers F
-//! may jump between two values of a real: there reals are moved by parts of their width too, and the sampled
-//! candidates of CMA-ES are as many as the neighbours.
+//! If there are few decisions, all of them are tried, and the run is over. If the follower has whole numbers, F may
+//! jump between two values of a real variable; then real variables are also moved by parts of their range, and half
+//! of the candidates are sampled by CMA-ES.
 //!
-//! No decision is proposed twice, unless no feasible answer to it was found. Randomness: the sampling round's own stream.
+//! No decision is proposed twice, unless no feasible answer to it was found. Randomness: the stream of the sampling
+//! round.
 
 mod ends;
 mod model;
@@ -47,7 +49,7 @@ pub(super) struct Descents {
     mixed: Mixed,
     /// Whether the follower has whole numbers, so that F may jump.
     jumps: bool,
-    /// Whether all decisions are to be tried.
+    /// Whether to try all decisions.
     all: bool,
     share: f64,
     /// Descents that must end at the best value.

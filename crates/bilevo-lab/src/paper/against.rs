@@ -147,7 +147,7 @@ pub fn problem_table(compared: &Compared<'_>) -> Option<Table> {
     let mut table = Table::new(format!("{}: FEs_t published and ours", comparison.title), 1, &columns);
     table.rows = comparison.on.names.iter().filter_map(|p| problem_line(compared, published_as, p)).collect();
     table.note = format!(
-        "Base: {base}. CR: {cr}, beside the published {published_as}. Ratio: ours by published. Mark: + {cr} needs significantly fewer evaluations (FEs_t) than {base}, ≈ no significant difference, − {cr} needs significantly more."
+        "Base: {base}. CR: {cr}, compared with the published {published_as}. Ratio: our evaluations (FEs_t) divided by the published ones. Mark: + {cr} takes significantly fewer evaluations than {base}, ≈ no significant difference, − {cr} takes significantly more."
     );
     table.footer.push(average_line(&Finding::of(compared)?));
     (!table.is_empty()).then_some(table)
@@ -234,6 +234,6 @@ pub fn summary(all: &[Compared<'_>]) -> Option<Table> {
             Cell::new(finding.conclusion().word()),
         ]);
     }
-    table.note = "R_rs: average saving against the base. FEs_t and Acc_u: problems by mark, +/≈/−: + the method of the line is significantly better than its base, ≈ no significant difference, − it is significantly worse. Ratios: median over the problems of our FEs_t by the published one. A conclusion holds if the published saving is reached, at least as many problems are significantly cheaper, and no more problems lose upper accuracy; with fewer than 4 runs nothing is tested and nothing concluded. Against v1: the cr- method also recalls the elite, v1 does not; what the model brings at equal recall stands in the table of the controls.".into();
+    table.note = "R_rs: the average saving compared with the base method. FEs_t (evaluations) and Acc_u (accuracy of F): the number of problems on which the method is significantly better than its base, not significantly different, and significantly worse. Ratios: our FEs_t divided by the published one, median over the problems. A conclusion holds if the published saving is reached, at least as many problems are significantly cheaper, and no more problems lose accuracy of F; with fewer than 4 runs, nothing is tested or concluded. Against v1: the cr- method recalls the elite and v1 does not; the table of the controls compares methods with the same recall.".into();
     (!table.is_empty()).then_some(table)
 }

@@ -1,4 +1,4 @@
-//! Beyond the paper: the default method beside the published ones, on the published problems and on
+//! Beyond the paper: the default method and the published ones, on the published problems and on
 //! rotated ones, and without its parts.
 
 use super::compared::{Compared, Line};
@@ -14,7 +14,7 @@ const BESIDE: &str = "cr-tlea-cma-es";
 pub(super) const ON_SMD: Comparison = Comparison {
     id: "default-smd",
     part: Part::Beyond,
-    title: "portfolio, the default, beside cr-tlea-cma-es, SMD1–12",
+    title: "portfolio (the default) and cr-tlea-cma-es, SMD1–12",
     methods: &[BESIDE, DEFAULT],
     reference: DEFAULT,
     base: BESIDE,
@@ -24,12 +24,12 @@ pub(super) const ON_SMD: Comparison = Comparison {
 
 /// On TP.
 pub(super) const ON_TP: Comparison =
-    Comparison { id: "default-tp", title: "portfolio, the default, beside cr-tlea-cma-es, TP1–10", on: TP, ..ON_SMD };
+    Comparison { id: "default-tp", title: "portfolio (the default) and cr-tlea-cma-es, TP1–10", on: TP, ..ON_SMD };
 
 /// On problems that were in no paper.
 pub(super) const ON_ROTATED: Comparison = Comparison {
     id: "default-rotated",
-    title: "portfolio, the default, beside cr-tlea-cma-es, SMD1–12 rotated",
+    title: "portfolio (the default) and cr-tlea-cma-es, SMD1–12 rotated",
     on: Problems {
         name: "SMD1–12 rotated",
         names: &[
@@ -72,13 +72,13 @@ const WORDS: [&str; 4] = ["without descents", "without borders", "without the ra
 /// any runs of it.
 pub fn table(all: &[Compared<'_>]) -> Option<Table> {
     let columns = ["Problem", "Best published", "by", BESIDE, "Solved", DEFAULT, "Solved", "of the published"];
-    let mut table = Table::new("Beyond the paper: the default method beside the published ones", 1, &columns);
+    let mut table = Table::new("Beyond the paper: the default method and the published ones", 1, &columns);
     for id in [ON_SMD.id, ON_TP.id, ON_ROTATED.id] {
         let Some(compared) = all.iter().find(|c| c.comparison.id == id) else { continue };
         table.rows.extend(compared.of(DEFAULT).map(|line| problem(compared, line)));
         table.rows.extend(closing(compared));
     }
-    table.note = "Expected evaluations of both levels until a run is solved (F within 1e-6, f within 1e-4, violations within 1e-6): all evaluations of all runs over the number of solved ones. Best published: the smallest printed total of a method whose printed accuracies are at most 1e-6 above and 1e-3 below; on TP, where none is, that of CR-TLEA-CMA-ES. Rotated problems are compared with the plain one’s. In the lines of a whole suite the last column is the geometric mean.".into();
+    table.note = "Expected evaluations of both levels until a run is solved (F within 1e-6, f within 1e-4, violations within 1e-6): the evaluations of all runs, divided by the number of solved runs. Best published: the smallest published total of a method with published accuracies of at most 1e-6 (F) and 1e-3 (f); on TP no method has these, so CR-TLEA-CMA-ES is shown. Rotated problems are compared with the published total of the plain problem. In the rows of a whole suite, the last column is the geometric mean.".into();
     (!table.is_empty()).then_some(table)
 }
 
@@ -89,7 +89,7 @@ pub fn parts(all: &[Compared<'_>]) -> Option<Table> {
     let mut table = Table::new("Beyond the paper: the default method without its parts, SMD1–12", 1, &columns);
     let lines = PARTS.methods.iter().zip(WORDS).filter_map(|(method, words)| part(compared, method, words));
     table.rows.extend(lines);
-    table.note = "Evaluations: expected evaluations until a run is solved by those of the whole method, geometric mean over the problems that both solve.".into();
+    table.note = "Evaluations: the expected evaluations until a run is solved, divided by those of the complete method; geometric mean over the problems that both solve.".into();
     (!table.is_empty()).then_some(table)
 }
 
@@ -192,7 +192,7 @@ mod tests {
         let texts: Vec<Vec<&str>> =
             table.rows.iter().map(|line| line.iter().map(|cell| cell.text.as_str()).collect()).collect();
         assert_eq!(texts[0], ["smd1", "6330", "cr-boc", "–", "0/1", "300", "2/3", "0.047"]);
-        // Nobody published a solution of SMD10.
+        // There is no published solution of SMD10.
         assert_eq!(texts[1], ["smd10", "–", "–", "–", "–", "100", "1/1", "–"]);
         assert_eq!(texts[2], ["SMD1–12", "", "", "", "0/1", "", "3/4", "0.047"]);
         assert_eq!(parts(&compared), None);

@@ -8,12 +8,12 @@ use crate::tables::{Cell, Table, Tally};
 
 /// One line for each control and each method with the model; none without any.
 pub fn table(all: &[Compared<'_>]) -> Option<Table> {
-    let columns = ["Problems", "Method", "R_rs %", "Solved", "Saved beyond it %", "FEs_t", "Acc_u"];
-    let mut table = Table::new("What the model brings: the controls", 2, &columns);
+    let columns = ["Problems", "Method", "R_rs %", "Solved", "Saved by cr- %", "FEs_t", "Acc_u"];
+    let mut table = Table::new("What the model contributes: the controls", 2, &columns);
     for compared in all.iter().filter(|c| c.comparison.part == Part::Controls) {
         table.rows.extend(compared.comparison.methods.iter().filter_map(|method| line(compared, method)));
     }
-    table.note = "R_rs: average saving against the base, over the problems. Solved: runs that found an optimum, both levels. The controls have no model: -recall searches for every candidate and recalls the elite as cr- does, -random searches for a random half, -random-recall does both. Saved beyond it: what the cr- method saves of the evaluations of the method of the line, average over the problems; beside -random-recall that is what the model brings. FEs_t and Acc_u: problems by mark, +/≈/−: + the cr- method is significantly better than the method of the line, ≈ no significant difference, − it is significantly worse.".into();
+    table.note = "R_rs: the average saving compared with the base method. Solved: runs that found an optimum at both levels. The controls have no model: -recall searches every candidate and recalls the elite as often as cr- does, -random searches a random half, and -random-recall does both. Saved by cr-: the share of this row's evaluations that the cr- method saves, averaged over the problems; in the rows of -random-recall, this is what the model contributes. FEs_t (evaluations) and Acc_u (accuracy of F): the number of problems on which the cr- method is significantly better than this row, not significantly different, and significantly worse.".into();
     (!table.is_empty()).then_some(table)
 }
 

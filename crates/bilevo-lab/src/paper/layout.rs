@@ -30,10 +30,10 @@ fn note(compared: &Compared<'_>) -> String {
     let runs = if low == high { format!("{low}") } else { format!("{low} to {high}") };
     let (reference, base) = (compared.comparison.reference, compared.comparison.base);
     let mut note = format!(
-        "Medians of {runs} runs; accuracies below 1E-06 are shown, and tested, as 1E-06. Marks as in the paper, by a rank-sum test at {SIGNIFICANCE}: + {reference} is significantly better than the method beside the mark, ≈ no significant difference, − {reference} is significantly worse. R_rs: saving of FEs_t against {base}. Model accuracy: share of correctly ordered pairs of new solutions of one generation, and, as the paper has it, across generations."
+        "Medians of {runs} runs. Accuracies below 1E-06 are shown and tested as 1E-06. Marks as in the paper, from a rank-sum test at {SIGNIFICANCE}: + {reference} is significantly better than the method with the mark, ≈ no significant difference, − {reference} is significantly worse. R_rs: the share of the evaluations (FEs_t) of {base} that is saved. Model accuracy: the share of correctly ordered pairs of new solutions, within one generation and, as in the paper, across generations."
     );
     if compared.shown().any(|line| line.too_few_runs) {
-        note.push_str(" With so few runs no difference can be significant, so there are no marks.");
+        note.push_str(" There are no marks, because with so few runs no difference can be significant.");
     }
     note
 }

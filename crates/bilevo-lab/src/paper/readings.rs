@@ -21,7 +21,7 @@ pub const METHODS: [&str; 5] = [
 const WORDS: [&str; METHODS.len()] = [
     "-published: hidden units as variables, inputs standardised, a new optimiser for each training",
     "the same with raw inputs",
-    "raw inputs, 32 hidden units, the optimiser remembers the training before",
+    "raw inputs, 32 hidden units, the optimiser remembers the previous training",
     "-published, and the elite joins the parents of every generation",
     "-published, but the pool is not emptied: the latest 64, learnt afresh in every generation",
 ];
@@ -40,7 +40,7 @@ pub fn table(all: &[Compared<'_>]) -> Option<Table> {
         Cell::new("> 0.8 on most"),
     ]);
     table.rows.extend(METHODS.iter().zip(WORDS).filter_map(|(method, words)| line(compared, method, words)));
-    table.note = "Every reading searches for half of the candidates and samples once more when they look poor. R_rs: average saving against bl-cma-es, and the saving on SMD6. Model accuracy: share of correctly ordered pairs of new solutions of one generation, and across generations as the paper measures it (published for CR-TLEA-CMA-ES). The settings of each reading are in the table readings-bl-cma-es.".into();
+    table.note = "Every reading searches half of the candidates and resamples once if they look poor. R_rs: the average saving compared with bl-cma-es, and the saving on SMD6. Model accuracy: the share of correctly ordered pairs of new solutions, within one generation, and across generations as the paper measures it (published for CR-TLEA-CMA-ES). The settings of each reading are in the table readings-bl-cma-es.".into();
     (table.rows.len() > 1).then_some(table)
 }
 

@@ -87,13 +87,13 @@ fn charts(all: &[Compared<'_>]) -> Vec<Charts> {
         Charts {
             id: "savings",
             title: "Savings",
-            words: "R_rs: the share of the base’s total evaluations that the other version saves, by medians of the runs.",
+            words: "R_rs: the share of the base’s evaluations that the other method saves, from the medians of the runs.",
             charts: draw("savings", figures::savings),
         },
         Charts {
             id: "models",
             title: "Model accuracy",
-            words: "Share of correctly ordered pairs of a pool of new solutions, judged before any model was trained on them; mean over the runs. As in the paper, the pairs are taken across generations; the accuracy within one generation, which is what the model is used for, stands beside it in the tables.",
+            words: "How many pairs of new solutions a model orders correctly before it is trained on them; mean over the runs. As in the paper, the pairs come from different generations. The tables also show the accuracy within one generation, which is what matters for the search.",
             charts: draw("model-accuracy", figures::model_accuracy),
         },
     ];

@@ -196,7 +196,9 @@ fn history(report: &RunReport<'_>) -> Table {
         let search = format!("{} {}", k + 1, step.search);
         vec![search, step.restart.to_string(), value, step.fate.to_string(), grouped(step.evaluations)]
     });
-    let note = "Confirmed: a recheck of the follower found no better answer. Corrected: it found one.";
+    let note = "Confirmed: a recheck of the follower found no better answer. Corrected: it found one. Not rechecked: \
+                another search continued from there, or it was no better. A tie search assumes that the follower \
+                favours the leader, so its F can be reached only if it is confirmed.";
     table("Searches", &["search", "restart", "F at its end", "recheck", "evaluations"], rows.collect(), note)
 }
 

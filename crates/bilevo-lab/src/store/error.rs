@@ -88,7 +88,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Some other file where a store is to be written.
+    /// Some other file is where the store should go.
     pub(super) fn not_a_store(path: &Path, found: &'static str) -> StoreError {
         StoreError::NotAStore { path: path.to_path_buf(), found, hint: "give a path where there is no file yet" }
     }

@@ -6,7 +6,7 @@
 //! complete. The writer is whoever holds an operating-system lock on `FILE.lock`; the kernel
 //! releases it when the process ends, however that happens.
 //!
-//! A store is one file when nobody writes to it. Its write-ahead log exists from the first write to the
+//! A store is one file while no process writes to it. Its write-ahead log exists from the first write to the
 //! end of the writer, who then takes the store out of WAL mode. So a store in WAL mode without its log is
 //! a copy that was made too early, or of what a kill left behind.
 

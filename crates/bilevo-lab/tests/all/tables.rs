@@ -92,7 +92,7 @@ fn the_table_has_the_layout_of_the_paper() {
     assert_eq!(lines[4], "smd10 cr-tlea-de 4.62E-03 2.48E-03 1.13E+03 3.96E+04 4.07E+04 27.0 0/21 0.800 –");
     assert_eq!(lines[5], "smd1 tlea-de 1.00E-06 ≈ 1.00E-06 ≈ 3.51E+02 + 1.30E+04 + 1.34E+04 + – 21/21 – –");
     assert_eq!(lines[8], "+/≈/− tlea-de 1/1/0 0/1/1 2/0/0 2/0/0 2/0/0 21/42");
-    assert!(text.contains("accuracies below 1E-06 are shown, and tested, as 1E-06"));
+    assert!(text.contains("Accuracies below 1E-06 are shown and tested as 1E-06"));
     // (1 - 40730/55770 + 1 - 8449/13351) / 2
     assert_eq!(lines[9], "Average cr-tlea-de 31.8 21/42 0.800");
 }

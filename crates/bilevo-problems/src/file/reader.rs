@@ -28,7 +28,7 @@ const OTHER_WORDS: [(&str, &str); 8] = [
 pub(crate) const NOT_FINITE: &str =
     "is there a division by zero, or the root or logarithm of a number that is too small?";
 
-/// More remarks than this help nobody.
+/// Remarks shown at most: more would not help.
 const MAX_REMARKS: usize = 20;
 
 /// A field of the document: its path, as in `upper.variables`, and its value.

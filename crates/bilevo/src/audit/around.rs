@@ -44,7 +44,7 @@ pub struct Surroundings {
     pub constraints: Vec<Bound>,
     /// What it took.
     pub evaluations: Counts,
-    /// Why it was broken off, if it was.
+    /// Why it ended early, if it did.
     pub broken_off: Option<String>,
 }
 

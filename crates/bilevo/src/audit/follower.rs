@@ -138,7 +138,7 @@ impl<'a> Follower<'a> {
         point.violation <= self.options.violation
     }
 
-    /// Whether the follower prefers `a`. Nothing is to be gained from the tolerance: an answer that
+    /// Whether the follower prefers `a`. The tolerance gives no advantage: an answer that
     /// needs it comes behind those that do not.
     pub(super) fn prefers(&self, a: &Point, b: &Point) -> bool {
         let class = |point: &Point| (point.violation > self.rounding, !self.is_feasible(point));

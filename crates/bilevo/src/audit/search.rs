@@ -31,7 +31,7 @@ pub(super) struct Trail {
 /// box-wide CMA-ES runs.
 ///
 /// # Errors
-/// The search was broken off; `trail` and the follower's best stand.
+/// The search was interrupted; `trail` and the follower's best remain valid.
 pub(super) fn search(
     follower: &mut Follower<'_>,
     reported: &[f64],

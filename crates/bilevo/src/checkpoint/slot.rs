@@ -78,7 +78,7 @@ pub(crate) struct State<'a> {
     pub(crate) times: Times,
 }
 
-/// How the file's content stands to a run that is to be saved there.
+/// How the file's content relates to the run that will be saved there.
 enum There {
     /// The same run, not further than this; or nothing at all.
     Behind,

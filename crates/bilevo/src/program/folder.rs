@@ -36,7 +36,7 @@ impl Drop for Folder {
     fn drop(&mut self) {
         if fs::remove_dir_all(self.path()).is_err() {
             make_writable(self.path());
-            // Nobody could be told; the folder is a temporary one.
+            // There is nowhere to report it; the folder is a temporary one.
             let _ = fs::remove_dir_all(self.path());
         }
     }

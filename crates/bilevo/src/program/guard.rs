@@ -122,7 +122,7 @@ impl Drop for Guard {
 /// Kills a program and what has stayed in its group.
 pub(super) fn kill_group(group: u32) {
     if let Some(group) = i32::try_from(group).ok().and_then(Pid::from_raw) {
-        // Fails only if nobody of it is left.
+        // Fails only if no process of the group is left.
         let _ = kill_process_group(group, Signal::KILL);
     }
 }

@@ -35,7 +35,7 @@ pub(super) struct Process {
     tail: VecDeque<u8>,
     /// Becomes readable when the program ends, where the system has such a thing.
     exit: Option<OwnedFd>,
-    /// What it has written and nobody has taken yet.
+    /// Output that has not been read yet.
     pub(super) output: Vec<u8>,
     /// It does not read its requests any more.
     pub(super) deaf: bool,

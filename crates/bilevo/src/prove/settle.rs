@@ -83,7 +83,7 @@ fn adopt(file: &ExpressionProblem, result: &RunResult, options: &ProveOptions) -
     let claim = Claim::Point { x: result.x()?.into(), y: result.y()?.into() };
     let worst = BilevelProblem::spec(file).upper.direction.flip(1e12);
     let infeasible = result.upper_violation().is_none_or(|violation| violation > 1e-6);
-    // An answer that is refuted, or violates constraints, claims a value that nobody gets.
+    // An answer that is refuted, or violates constraints, claims a value that cannot be reached.
     let against = |proof: &Proof, value| if infeasible || proof.refuted_answer().is_some() { worst } else { value };
     let mut proof = ask(file, &claim, options, against).ok()?;
     let better = proof.leader.as_mut().and_then(|leader| leader.better.take());

@@ -13,11 +13,11 @@ impl Proof {
     pub fn leader_words(&self) -> Option<String> {
         let leader = self.leader.as_ref()?;
         Some(match (leader.verdict, self.refuted_answer(), leader.lower_bound) {
-            // The bound holds, but it is no proof of a value that nobody gets.
+            // The bound holds, but it does not prove a value that cannot be reached.
             (LeaderVerdict::Proven, Some(_), Some(bound)) => {
                 format!("no decision gives better than F = {}; with this answer F is not reached", number(bound))
             }
-            // Nobody gave a decision: that a bound holds does not say that its value is reached.
+            // No decision was given: a bound that holds does not mean that its value can be reached.
             (LeaderVerdict::Proven, None, Some(bound)) if self.x.is_none() => format!(
                 "proven: no decision gives better than F = {}; whether F = {} is reached was not asked",
                 number(bound),

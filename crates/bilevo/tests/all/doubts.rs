@@ -249,3 +249,11 @@ fn an_answer_that_is_exact_but_for_rounding_is_not_refuted() {
         assert!(result.success && result.upper_value().unwrap() < 1e-6, "{seed}: {:?}", result.warnings);
     }
 }
+
+#[test]
+fn an_unlikely_answer_in_an_open_box_asks_for_bounds() {
+    let likeness = bilevo::calibration::Likeness { runs: 50, right: 40, infeasible: false };
+    let words = |wide| bilevo::Doubt::Unlikely { likeness, wide }.to_string();
+    assert!(words(true).ends_with("hint: solve again with bounds that lie closer around this answer"));
+    assert!(words(false).ends_with("searches longer"));
+}

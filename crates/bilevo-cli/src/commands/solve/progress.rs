@@ -12,7 +12,7 @@ const EVERY: Duration = Duration::from_secs(5);
 
 /// Shows evaluations at both levels, best F, step size, and skipped searches. If the run was given a limit,
 /// also how much of it is used and, once that can be told, the time left until then; how long a run takes
-/// that ends by itself, nobody knows.
+/// that ends by itself, this is unknown.
 pub(super) struct Progress {
     bar: ProgressBar,
     limits: Limits,

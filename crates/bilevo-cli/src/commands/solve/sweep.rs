@@ -102,7 +102,7 @@ struct Runs<'a> {
 }
 
 impl Runs<'_> {
-    /// One run; where nobody says how sure to be, it is `effort`.
+    /// One run, with `effort` unless the command line names another.
     fn run(&mut self, source: &dyn Source, start: Option<Start>, effort: &str) -> anyhow::Result<RunResult> {
         let mut recorder = Recorder::default();
         let mut solver = started(&self.args, source)?.jobs(self.args.jobs.into()).stop_flag(Arc::clone(self.stop));

@@ -1,10 +1,10 @@
-//! What is to be seen of a checkpoint or a store.
+//! What a checkpoint or a store shows about its runs.
 
 use crate::output::{counted, grouped, point, short};
 use anyhow::bail;
 use bilevo::checkpoint::{self, Checkpoint};
 use bilevo::codes::code;
-use bilevo::{Names, RunId};
+use bilevo::{Direction, Fate, Names, RunId, Step};
 use bilevo_lab::live::Live;
 use bilevo_lab::stats::successes;
 use bilevo_lab::store::{Filter, Store};
@@ -72,6 +72,9 @@ impl Watched {
         let (RunId { problem, method, seed, .. }, total) = (&saved.header.id, summary.evaluations.total());
         let first = *self.first.get_or_insert(total);
         let names = Names::of(saved.engine.spec());
+        if self.curve.is_empty() {
+            self.curve = earlier(&summary.history, saved.engine.spec().upper.direction);
+        }
         let mut facts = vec![
             (
                 "evaluations",
@@ -119,6 +122,22 @@ impl Watched {
     }
 }
 
+/// What the searches of a run had found before anybody watched: evaluations, and the best verified F so far.
+fn earlier(history: &[Step], direction: Direction) -> Vec<(f64, f64)> {
+    let (mut evaluations, mut best, mut curve) = (0, None::<f64>, Vec::new());
+    for step in history {
+        evaluations += step.evaluations;
+        let verified = step.feasible && matches!(step.fate, Fate::Confirmed | Fate::Corrected);
+        if let Some(value) = step.upper_value.filter(|_| verified)
+            && best.is_none_or(|best| direction.flip(value) < direction.flip(best))
+        {
+            best = Some(value);
+            curve.push((evaluations as f64, value));
+        }
+    }
+    curve
+}
+
 /// The time a run has taken, and how fast it evaluates.
 fn time(seconds: f64, evaluations: u64) -> String {
     let rate = evaluations as f64 / seconds;
@@ -129,7 +148,7 @@ fn time(seconds: f64, evaluations: u64) -> String {
     }
 }
 
-/// The runs of a store by problem and method. Nobody knows how many are still to come.
+/// The runs of a store by problem and method. How many are still to come is unknown.
 fn experiment(store: &Store) -> anyhow::Result<Live> {
     let rows = store.rows(&Filter::all())?;
     let mut cells: BTreeMap<(&str, &str), Vec<_>> = BTreeMap::new();
@@ -148,4 +167,29 @@ fn experiment(store: &Store) -> anyhow::Result<Live> {
     let lead = format!("{} done, {} failed", counted(rows.len() as u64, "run"), grouped(failed));
     let title = store.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
     Ok(Live { title, lead, table: Some(table), refresh: Some(1), ..Live::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_curve_begins_with_what_earlier_searches_verified() {
+        let step = |value: f64, fate: Fate| Step {
+            search: "descent".into(),
+            restart: 1,
+            upper_value: Some(value),
+            feasible: true,
+            fate,
+            evaluations: 10,
+        };
+        let history = [
+            step(3.0, Fate::Confirmed),
+            step(9.0, Fate::Passed),
+            step(2.0, Fate::Confirmed),
+            step(5.0, Fate::Corrected),
+        ];
+        assert_eq!(earlier(&history, Direction::Maximize), [(10.0, 3.0), (40.0, 5.0)]);
+        assert_eq!(earlier(&history, Direction::Minimize), [(10.0, 3.0), (30.0, 2.0)]);
+    }
 }

@@ -1,4 +1,4 @@
-//! One task: climbs by steps of reals, moves and exchanges, from one start after the other.
+//! One task: climbs by steps of real variables, moves and exchanges, from one start after another.
 
 use super::{Answered, EFFORT, End, Place, Shared, WELLS, near};
 use crate::batch::Answers;

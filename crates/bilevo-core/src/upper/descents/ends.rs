@@ -1,4 +1,4 @@
-//! Where descents start, where they ended, and whether that is enough.
+//! Where descents start and where they ended, and whether enough of them agree.
 
 use super::{Descent, Descents, Stand};
 use crate::leader::starts;

@@ -1,4 +1,4 @@
-//! What the model says about decisions that were not tried.
+//! What the model predicts for decisions that have not been tried.
 
 use super::{Descents, Stand};
 use crate::order;

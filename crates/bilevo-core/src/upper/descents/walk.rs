@@ -1,4 +1,4 @@
-//! One descent: from where it stands to its neighbours.
+//! One descent: from its current decision to a better neighbour.
 
 use super::{Descent, Descents, Stand};
 use crate::order;

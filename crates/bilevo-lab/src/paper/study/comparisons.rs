@@ -83,7 +83,7 @@ pub const COMPARISONS: &[Comparison] = &[
     Comparison {
         id: "ablation",
         part: Part::Ablation,
-        title: "Ablation, SMD1–12: v1 random half, v2 without sampling again",
+        title: "Ablation, SMD1–12: v1 random half, v2 without resampling",
         methods: &["cr-tlea-cma-es", "tlea-cma-es-random", "cr-tlea-cma-es-no-resample"],
         reference: "cr-tlea-cma-es",
         base: "tlea-cma-es",
@@ -241,7 +241,7 @@ pub const COMPARISONS: &[Comparison] = &[
     Comparison {
         id: "gold-mining-standstill",
         part: Part::Applications,
-        title: "Gold mining: what the rule for a standstill decides",
+        title: "Gold mining: how the stopping rule decides the cost",
         methods: &[
             "tlea-cma-es",
             "tlea-cma-es stop.upper_window=140",
