@@ -6,8 +6,9 @@
 //!
 //! A suite is `smd`, `tp`, `rotated`, `basblib`, `bolib`, `integer`, `own` (`examples/problems`), `nc` (ten
 //! random indefinite followers each at 2+2 and 3+3; `nc:101` takes the ten from number 101 on),
-//! `planted:1-100` (the planted problems of these numbers), a problem's name (with a size, `smd1@5+5`) or the path of a problem file. The known optimum ends no run. Rotated
-//! problems are another instance for every seed.
+//! `planted:1-100` (the planted problems of these numbers; `planted:1-100:ties` with these features), a problem's name
+//! (with a size, `smd1@5+5`) or the path of a problem file. The known optimum ends no run. Rotated problems are another
+//! instance for every seed. Every run is told on stderr when it ends.
 //!
 //! A run is *right* if F is within 1 % or 0.01 of the best known, both violations are at most 1e-4, and
 //! an audit finds no follower's answer better by more than 1e-2. A problem without a feasible decision
@@ -43,6 +44,7 @@ use anyhow::Result;
 use judge::Finding;
 use rayon::prelude::*;
 use std::io::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use suites::Case;
 use units::Scales;
 
@@ -82,7 +84,16 @@ pub fn print(options: &Options, out: &mut impl Write) -> Result<()> {
 /// All problems of a suite with all seeds.
 fn measure(options: &Options, suite: &str, scales: &Scales) -> Result<Vec<Run>> {
     let cases = suites::cases(suite, &options.seeds)?;
-    cases.into_par_iter().map(|case| once(options, case, scales)).collect()
+    let (all, done) = (cases.len(), AtomicUsize::new(0));
+    let one = |case: Case| -> Result<Run> {
+        let run = once(options, case, scales)?;
+        // Whoever waits for a long suite sees what has ended so far.
+        let count = 1 + done.fetch_add(1, Ordering::Relaxed);
+        writeln!(std::io::stderr(), "{count} of {all}: {}", table::progress(&run))?;
+        Ok(run)
+    };
+    // Long runs are not left for the end of a thread's share.
+    cases.into_par_iter().with_max_len(1).map(one).collect()
 }
 
 fn once(options: &Options, Case { problem, seed }: Case, scales: &Scales) -> Result<Run> {

@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 /// The part of the time, and of the evaluations, that is kept for an audit, if one is wanted.
 const AUDIT_SHARE: f64 = 0.2;
 /// How often a run goes on because an audit found a better answer of the follower.
-const OBJECTIONS: u32 = 3;
+const OBJECTIONS: u32 = 8;
 
 /// When and where a run is saved.
 #[derive(Clone, Debug)]

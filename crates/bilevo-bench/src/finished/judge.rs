@@ -8,6 +8,7 @@ use bilevo::prove::{Proof, ProveOptions};
 use bilevo::source::{Named, Source};
 use bilevo::{Audit, AuditOptions, History, RunResult, Serial, Solution, Solver, Verdict};
 use bilevo_core::problem::{BilevelProblem, ProblemSpec};
+use bilevo_problems::planted_problem;
 
 /// Largest violation of a right answer.
 const VIOLATION: f64 = 1e-4;
@@ -87,16 +88,23 @@ pub fn run(name: &str, seed: u64, scales: &Scales, options: &Options) -> Result<
     let result = audited(result, &solution, &units, seed);
     let (x, y) = units.plain(&solution.x, &solution.y);
     let answer = Solution::at(&*plain, &x, &y);
-    let gap = if *scales == Scales::PLAIN {
-        gap(plain.spec(), &answer, result.audit.as_ref())
-    } else {
-        gap(plain.spec(), &answer, Some(&audit(&*plain, &answer, seed)))
+    let planted = planted_problem(name, None).ok().map(|planted| planted.judge(&x, &y));
+    let gap = match &planted {
+        Some(judged) => judged.gap,
+        None if *scales == Scales::PLAIN => gap(plain.spec(), &answer, result.audit.as_ref()),
+        None => gap(plain.spec(), &answer, Some(&audit(&*plain, &answer, seed))),
     };
     let proven = result.proof.as_ref().is_some_and(Proof::is_value_proven);
     let truth = if proven { Some(answer.upper_value) } else { nearest(plain.spec(), answer.upper_value) };
-    let violation = answer.upper_violation.max(answer.lower_violation);
+    let violation =
+        planted.as_ref().map_or(answer.upper_violation.max(answer.lower_violation), |judged| judged.violation);
+    let close = match planted.and_then(|judged| judged.error) {
+        // Planted problems have units of their own: what is off is known before these.
+        Some(error) => error.abs() <= SHARE,
+        None => truth.is_some_and(|truth| is_close(answer.upper_value, truth)),
+    };
     let right = match truth {
-        Some(truth) => is_close(answer.upper_value, truth) && violation <= VIOLATION && gap <= GAP,
+        Some(_) => close && violation <= VIOLATION && gap <= GAP,
         None => violation > VIOLATION,
     };
     let hit = history.records.iter().find(|record| {

@@ -46,11 +46,13 @@ fn indefinite(first: u32) -> Vec<String> {
     sizes.iter().flat_map(|size| (first..first + 10).map(move |i| format!("indefinite:{i}@{size}"))).collect()
 }
 
-/// `planted:1-100`: the planted problems of these numbers.
+/// `planted:1-100`: the planted problems of these numbers; `planted:1-100:ties,active` with these features.
 fn planted(suite: &str) -> Option<impl Iterator<Item = String>> {
-    let (first, last) = suite.strip_prefix("planted:")?.split_once('-')?;
+    let range = suite.strip_prefix("planted:")?;
+    let (numbers, features) = range.split_at(range.find(':').unwrap_or(range.len()));
+    let (first, last) = numbers.split_once('-')?;
     let numbers = first.parse::<u32>().ok()?..=last.parse().ok()?;
-    Some(numbers.map(|i| format!("planted:{i}")))
+    Some(numbers.map(move |i| format!("planted:{i}{features}")))
 }
 
 fn collection(name: &str) -> Vec<String> {
@@ -110,6 +112,7 @@ mod tests {
         assert_eq!(open("smd1@5+5").unwrap().spec().dim(), 10);
         assert_eq!(names("nc:101").unwrap()[10], "indefinite:101@3+3");
         assert_eq!(names("planted:8-10").unwrap(), ["planted:8", "planted:9", "planted:10"]);
+        assert_eq!(names("planted:8-9:ties").unwrap(), ["planted:8:ties", "planted:9:ties"]);
         assert_eq!(names("planted:8").unwrap(), ["planted:8"], "one problem");
         assert!(source("indefinite:101@3+3").unwrap().formulas().is_some_and(|file| file.spec().dim() == 6));
     }

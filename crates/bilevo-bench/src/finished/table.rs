@@ -1,5 +1,6 @@
 //! What was measured, for the terminal and for the guide.
 
+use super::judge::Finding;
 use super::{Run, counts, suites};
 use anyhow::Result;
 use std::io::Write;
@@ -68,15 +69,27 @@ pub(super) fn head(out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
+/// A run that has ended, in one line.
+pub(super) fn progress(run: &Run) -> String {
+    let Finding { right, flagged, evaluations, .. } = run.finding;
+    let verdict = match (right, flagged) {
+        (true, _) => "right",
+        (false, true) => "wrong, flagged",
+        (false, false) => "wrong, silent",
+    };
+    format!("{}, seed {}: {verdict}, {evaluations} evaluations", suites::short(&run.problem), run.seed)
+}
+
 /// Names the wrong runs.
 pub(super) fn wrong(runs: &[Run], out: &mut impl Write) -> Result<()> {
     for Run { problem, seed, finding } in runs.iter().filter(|run| !run.finding.right) {
         let truth = finding.truth.map_or("infeasible".into(), |truth| format!("{truth:.6}"));
         let (found, violation, gap) = (finding.found, finding.violation, finding.gap);
         let (problem, said) = (suites::short(problem), &finding.said);
+        let flagged = if finding.flagged { "flagged" } else { "SILENT" };
         writeln!(
             out,
-            "    {problem}, seed {seed}: F {found:.6}, true {truth}, violation {violation:.0e}, gap {gap:.0e}; {said}"
+            "    {problem}, seed {seed}: F {found:.6}, true {truth}, violation {violation:.0e}, gap {gap:.0e}; {said}; {flagged}"
         )?;
     }
     Ok(out.flush()?)

@@ -213,6 +213,24 @@ impl Boxes {
         grows.then(|| spec.within([upper, lower]))
     }
 
+    /// A larger box of the follower that holds answer `y`, with as much room around it as it needed to get there; none if
+    /// the present one does. It is not made smaller again.
+    pub(super) fn reaching(&mut self, spec: &ProblemSpec, y: &[f64]) -> Option<ProblemSpec> {
+        let given = self.given.as_ref().filter(|_| !spec.lower.space.contains(y))?;
+        let reach = |i: usize, v: Variable| {
+            let (of, at) = (given[1].variable(i), y[i]);
+            let beyond = (v.low - at).max(at - v.high).max(0.0);
+            if beyond == 0.0 {
+                return v;
+            }
+            let room = v.width() + 2.0 * beyond;
+            Variable { low: (at - room).min(v.low).max(of.low), high: (at + room).max(v.high).min(of.high), ..v }
+        };
+        let lower = spec.lower.space.reboxed(reach);
+        self.zooms = ZOOMS;
+        Some(spec.within([spec.upper.space.clone(), lower]))
+    }
+
     /// Whether the values at the best point are so small beside what they change by that the box may be far too wide.
     pub(super) fn may_be_too_wide(&self, best: &Solved, spreads: [f64; 2]) -> bool {
         let shares = shares(best, spreads);
@@ -392,5 +410,23 @@ mod tests {
         // The leader's box was made smaller before.
         let again = boxes.smaller(&found, &best(2.0, 5.0, (1.0, 1.0)), &[1.0, 1e-4]).unwrap();
         assert_eq!(bounds(&again), [(0.0, 12.0), (-15.0, 25.0)]);
+    }
+
+    #[test]
+    fn a_box_grows_to_hold_an_answer_that_lies_outside() {
+        let boxes = |high: f64| Boxes {
+            given: Some([spec((0.0, 1.0), (0.0, 1.0)).upper.space, spec((0.0, 1.0), (-100.0, high)).lower.space]),
+            ..Boxes::default()
+        };
+        let small = spec((0.0, 1.0), (0.0, 1.0));
+        // 4 beyond the box of width 1: 1 + 2 * 4 to both sides.
+        for (high, expected) in [(100.0, (-4.0, 14.0)), (6.0, (-4.0, 6.0))] {
+            let mut boxes = boxes(high);
+            let larger = boxes.reaching(&small, &[5.0]).unwrap();
+            assert_eq!((larger.lower.space.bounds()[0], larger.upper.space.bounds()[0]), (expected, (0.0, 1.0)));
+            assert!(boxes.smaller(&larger, &best(0.5, 5.0, (1.0, 1.0)), &[1e-9; 2]).is_none(), "not again");
+        }
+        assert!(boxes(100.0).reaching(&small, &[0.5]).is_none(), "it is inside");
+        assert!(Boxes::default().reaching(&small, &[5.0]).is_none(), "the box is the problem's own");
     }
 }

@@ -1,6 +1,7 @@
 //! Continues a run that has ended: with a larger budget, or because the follower has a better answer.
 
 use super::Engine;
+use super::boxes::Look;
 use super::known::free;
 use crate::candidate::Solved;
 use crate::config::{Config, ConfigError};
@@ -50,12 +51,16 @@ impl Engine {
             return false;
         }
         let y = free(&self.spec().lower.space, y);
-        let goes_on = self.spec.lower.space.contains(&y) && self.scheme.object(&self.spec, &y);
-        if goes_on {
-            self.stop = None;
-            self.boxes.former = None;
+        if let Some(larger) = self.boxes.reaching(&self.spec, &y) {
+            // The box was made too small: the run goes on in a larger one, from that answer.
+            let Some(best) = self.elite.clone() else { return false };
+            self.go_on_in(larger, Look::Whole, &Solved { y, ..best });
+        } else if !self.scheme.object(&self.spec, &y) {
+            return false;
         }
-        goes_on
+        self.stop = None;
+        self.boxes.former = None;
+        true
     }
 
     /// The run was interrupted: a solution that looks better but was never rechecked is not its answer.

@@ -92,7 +92,7 @@ impl Engine {
     }
 
     /// Searches another box, from the best point so far on.
-    fn go_on_in(&mut self, spec: ProblemSpec, look: Look, best: &Solved) {
+    pub(super) fn go_on_in(&mut self, spec: ProblemSpec, look: Look, best: &Solved) {
         if self.outside.is_none() {
             self.outside = Some(Outside::plain(&self.spec));
         }

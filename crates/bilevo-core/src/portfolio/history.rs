@@ -3,14 +3,15 @@
 use super::archive::distance;
 use super::claim::{Claim, Scales};
 use super::search::End;
-use super::verify::{DIFFERENT, Depth, Verdict};
+use super::verify::{Depth, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// Distance below which two claims are one place.
 const SAME: f64 = 1e-3;
 
-/// Answers that are remembered.
+/// Answers that are remembered, if they differ by more than this: in a box far too wide, basins lie close together.
 const REMEMBERED: usize = 12;
+pub(super) const ALIKE: f64 = 0.01;
 
 /// A restart may end this near to an elite on which two restarts agree, and this close in F, as a share of
 /// its scale.
@@ -258,7 +259,7 @@ impl History {
         claims.sort_by(|a, b| distance(&a.x, x).total_cmp(&distance(&b.x, x)));
         let mut answers: Vec<Vec<f64>> = Vec::new();
         for claim in claims {
-            if answers.len() < REMEMBERED && answers.iter().all(|y| distance(y, &claim.y) > DIFFERENT) {
+            if answers.len() < REMEMBERED && answers.iter().all(|y| distance(y, &claim.y) > ALIKE) {
                 answers.push(claim.y.clone());
             }
         }

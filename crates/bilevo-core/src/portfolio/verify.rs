@@ -20,6 +20,7 @@ use super::archive::{Learner, Points, distance};
 use super::claim::{Claim, Scales};
 use super::config::Switch;
 use super::follower::{Effort, Follower, Knowledge};
+use super::history::ALIKE;
 use super::merit::Merit;
 use super::search::{End, Ground, Rows, Search, Shape, Wanted};
 use crate::problem::Level;
@@ -34,6 +35,9 @@ const SAMPLE: (usize, usize) = (10, 10);
 const WIDE: usize = 4;
 /// Answers closer than this along every variable are one.
 pub(super) const DIFFERENT: f64 = 0.05;
+/// In a wide box that may be too coarse: of two local searches that end farther apart than this, and one of them clearly
+/// lower, each has found a basin of its own.
+const APART: f64 = 1e-3;
 /// By how much of f's scale an answer must be better to be the true one: in the same place, elsewhere, and
 /// elsewhere where the problem says which of several answers counts, so that f decides.
 const BETTER: (f64, f64, f64) = (1e-12, 1e-4, 1e-10);
@@ -46,7 +50,7 @@ const CLOSE: f64 = 0.02;
 /// Other minima made exact: by a usual verdict, and where all are wanted.
 const OTHERS: (usize, usize) = (2, 4);
 /// First radius of a follower that makes an answer exact: the claimed one, another one.
-const RADIUS: (f64, f64) = (1e-3, 0.03);
+const RADIUS: (f64, f64) = (1e-3, 0.01);
 /// Accuracy of an exact answer.
 const EXACT: f64 = 1e-7;
 /// Violations weigh this many times the scale of f while answers are compared roughly.
@@ -193,6 +197,11 @@ impl Verify {
         }
     }
 
+    /// Whether an answer is clearly better than another, and not at the same place.
+    fn is_below(&self, scales: &Scales, answer: &Answer, other: &Answer) -> bool {
+        distance(&answer.y, &other.y) > APART && self.beats(scales, &answer.row, &other.row, BETTER.1)
+    }
+
     fn open(&mut self, ground: &Ground<'_>) {
         self.scale = ground.scales.follower();
         self.measure();
@@ -265,7 +274,8 @@ impl Verify {
         let own = std::iter::once(self.claim.y.clone());
         let mut places: Vec<Vec<f64>> = own.collect();
         for (merit, answer) in rough {
-            let new = places.iter().all(|y| distance(y, &answer.y) > DIFFERENT);
+            let better = || self.rough.is_empty() && self.is_below(ground.scales, &answer, &self.best);
+            let new = places.iter().all(|y| distance(y, &answer.y) > ALIKE) || better();
             let alone = differs_in_one(&answer.y, &self.claim.y);
             let first = self.rough.is_empty() && places.len() == 1;
             if new && (first || merit <= limit) && (!alone || scan.is_valley(&answer.y)) {
@@ -275,7 +285,7 @@ impl Verify {
                 }
             }
         }
-        if let Some(answer) = surprise.filter(|a| places.iter().all(|y| distance(y, &a.y) > DIFFERENT)) {
+        if let Some(answer) = surprise.filter(|a| places.iter().all(|y| distance(y, &a.y) > ALIKE)) {
             places.push(answer.y.clone());
             self.rough.insert(0, answer);
         }
@@ -288,7 +298,7 @@ impl Verify {
     /// breaks them least, since constraints move with x; otherwise what it would like best.
     fn moved(&self, scales: &Scales, places: &[Vec<f64>]) -> Option<Answer> {
         let preferred = |y: &[f64], row: &[f64]| {
-            places.iter().all(|place| distance(place, y) > DIFFERENT)
+            places.iter().all(|place| distance(place, y) > ALIKE)
                 && !scales.answer_is_feasible(row)
                 && self.best.row.first().is_none_or(|best| row[0] < *best)
         };
@@ -371,7 +381,8 @@ impl Verify {
     fn judged(&mut self, scales: &Scales, rows: &Rows) {
         let others = self.others(scales);
         let tied = others.iter().any(|a| (a.row[0] - self.best.row[0]).abs() <= BETTER.1 * self.scale);
-        let moved = distance(&self.best.y, &self.claim.y) > DIFFERENT;
+        let own = self.exact.first().is_some_and(|own| self.is_below(scales, &self.best, own));
+        let moved = distance(&self.best.y, &self.claim.y) > DIFFERENT || own;
         let of = |answer: &Answer, upper: &[f64], settled: bool| Claim {
             x: self.claim.x.clone(),
             y: answer.y.clone(),

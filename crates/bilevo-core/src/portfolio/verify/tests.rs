@@ -174,3 +174,28 @@ fn a_known_answer_that_breaks_a_constraint_here_is_tried_close_by() {
     let (verdict, _) = constrained(1, &two, vec![0.2], FULL, vec![vec![0.71]]);
     assert!((verdict.claim.y[0] - 0.701).abs() < 1e-4, "{verdict:?}");
 }
+
+#[test]
+fn a_deeper_basin_close_by_is_another_answer() {
+    // In a box far too wide, the basins of two answers lie close together.
+    let two: fn(&[f64]) -> Option<f64> = |y| {
+        let bowl = |y: &[f64], at: [f64; 3]| y.iter().zip(at).map(|(v, at)| square(v - at)).sum::<f64>();
+        Some(bowl(y, [0.5; 3]).min(400.0 * bowl(y, [0.53, 0.5, 0.5]) - 0.05))
+    };
+    let look = Look { scan: Switch::Off, ..FULL };
+    let (alone, _) = look_at(two, vec![0.5; 3], look, Vec::new());
+    assert!(alone.hoped.is_none(), "nobody knows of it: {alone:?}");
+    // The answer to a near decision: better here already, or only once it is made exact.
+    for known in [0.535, 0.5412] {
+        let (verdict, _) = look_at(two, vec![0.5; 3], look, vec![vec![known, 0.501, 0.5]]);
+        assert!(verdict.hoped.is_some_and(|hoped| hoped.y == [0.5; 3]), "{known}");
+        assert!((verdict.claim.y[0] - 0.53).abs() < 1e-4, "{known}: {:?}", verdict.claim);
+    }
+}
+
+#[test]
+fn an_answer_that_was_not_exact_is_no_other_answer() {
+    let bowl = |y: &[f64]| Some(square(y[0] - 0.3));
+    let (verdict, _) = look_at(bowl, vec![0.32], FULL, Vec::new());
+    assert!(verdict.hoped.is_none() && (verdict.claim.y[0] - 0.3).abs() < 1e-4, "{verdict:?}");
+}

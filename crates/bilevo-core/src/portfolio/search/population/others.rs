@@ -8,12 +8,11 @@ use super::{Population, TOLERANCES};
 use crate::portfolio::archive::distance;
 use crate::portfolio::claim::Claim;
 use crate::portfolio::follower::{Effort, Follower, apart};
+use crate::portfolio::history::ALIKE;
 use crate::portfolio::search::{Ground, Rows, Wanted};
 use crate::problem::Level;
 use crate::rng::{Purpose, Stream};
 
-/// Difference along some variable that makes another answer of it.
-const DIFFERENT: f64 = 0.05;
 /// Range of the steps by which a random answer differs from the incumbent's.
 const STEPS: (f64, f64) = (0.003, 0.3);
 /// An answer elsewhere is better by this share of f's scale.
@@ -33,7 +32,7 @@ impl Population {
             return;
         }
         for (i, follower) in self.followers.iter().enumerate().filter(|(_, f)| !f.row.is_empty()) {
-            let different = self.rivals.iter().filter(|(_, y)| distance(y, &follower.y) > DIFFERENT);
+            let different = self.rivals.iter().filter(|(_, y)| distance(y, &follower.y) > ALIKE);
             let near = |rival: &&Rival| apart(&rival.0, &follower.x);
             if let Some((_, y)) = different.min_by(|a, b| near(a).total_cmp(&near(b))) {
                 wanted.push(&follower.x, y);
@@ -61,7 +60,7 @@ impl Population {
         let Some(incumbent) = self.incumbent.as_ref().filter(|_| self.others.is_on()) else { return };
         let mut stream = ground.streams.open(Purpose::Elite, self.generation, 0);
         let rivals = self.rivals.iter().map(|(_, y)| y).chain(self.judged.iter().map(|c| &c.y));
-        let different: Vec<&Vec<f64>> = rivals.filter(|y| distance(y, &incumbent.y) > DIFFERENT).collect();
+        let different: Vec<&Vec<f64>> = rivals.filter(|y| distance(y, &incumbent.y) > ALIKE).collect();
         if !different.is_empty() {
             self.scouts.push(different[stream.below(different.len())].clone());
         }
