@@ -1,6 +1,7 @@
 //! What the words of a result are worth: the default method on planted problems.
 //!
-//! `calibrate [--seeds 1-1500] [--held-out 100001-100500] [--largest 20] [--runs FILE] [--write FOLDER]`
+//! `calibrate [--seeds 1-1500] [--held-out 100001-100500] [--largest 20] [--set PATH=VALUE]... [--runs FILE]
+//! [--write FOLDER]`
 //!
 //! Every seed is a problem and a run ([`bilevo_problems::planted`]); problems of more variables than `--largest`
 //! are left out. An answer is right if F is within 0.01 of the planted one in plain units (about 1 %), the
@@ -13,7 +14,7 @@
 mod run;
 mod tables;
 
-use crate::finished::seeds;
+use crate::finished::{seeds, setting};
 use anyhow::{Context, Result, bail};
 use bilevo_problems::planted::Feature;
 use rayon::prelude::*;
@@ -30,6 +31,7 @@ pub struct Options {
     seeds: Vec<u64>,
     held_out: Vec<u64>,
     largest: usize,
+    settings: Vec<(String, String)>,
     runs: Option<PathBuf>,
     write: Option<PathBuf>,
 }
@@ -44,6 +46,7 @@ impl Options {
             seeds: seeds("1-1500")?,
             held_out: seeds("100001-100500")?,
             largest: 20,
+            settings: Vec::new(),
             runs: None,
             write: None,
         };
@@ -53,6 +56,7 @@ impl Options {
                 "--seeds" => options.seeds = seeds(&value()?)?,
                 "--held-out" => options.held_out = seeds(&value()?)?,
                 "--largest" => options.largest = value()?.parse()?,
+                "--set" => options.settings.push(setting(&value()?)?),
                 "--runs" => options.runs = Some(value()?.into()),
                 "--write" => options.write = Some(value()?.into()),
                 _ => bail!("there is no option {arg}"),
@@ -73,7 +77,7 @@ pub fn print(options: &Options, out: &mut impl Write) -> Result<()> {
         if let Some(known) = kept.as_ref().and_then(|kept| kept.known(seed)) {
             return Ok(Some(known));
         }
-        let run = run::run(seed, options.largest)?;
+        let run = run::run(seed, options.largest, &options.settings)?;
         if let (Some(kept), Some(run)) = (&kept, &run) {
             kept.keep(run)?;
         }

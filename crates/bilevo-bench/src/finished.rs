@@ -38,7 +38,7 @@ mod table;
 pub mod units;
 
 pub use options::Options;
-pub(crate) use options::{dims, seeds};
+pub(crate) use options::{dims, seeds, setting};
 
 use anyhow::Result;
 use judge::Finding;

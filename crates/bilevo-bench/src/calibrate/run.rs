@@ -55,7 +55,7 @@ impl Run {
 }
 
 /// Runs a problem by its seed, unless it has more variables than that.
-pub(super) fn run(seed: u64, largest: usize) -> Result<Option<Run>> {
+pub(super) fn run(seed: u64, largest: usize, settings: &[(String, String)]) -> Result<Option<Run>> {
     let name = format!("planted:{seed}");
     let planted = planted_problem(&name, None)?;
     let spec = planted.spec();
@@ -63,7 +63,8 @@ pub(super) fn run(seed: u64, largest: usize) -> Result<Option<Run>> {
         return Ok(None);
     }
     let source = Named::new(Box::new(planted_problem(&name, None)?), &name, "");
-    let result = Solver::new(&source).seed(seed).set("stop.target", "off").audit(AuditOptions::default()).run()?;
+    let solver = Solver::new(&source).seed(seed).set("stop.target", "off").audit(AuditOptions::default());
+    let result = settings.iter().fold(solver, |solver, (path, value)| solver.set(path, value)).run()?;
     let (right, found) = judged(&planted, &result);
     let verification = result.verification.unwrap_or_default();
     Ok(Some(Run {
@@ -159,8 +160,8 @@ pub(super) mod tests {
     fn a_run_that_is_kept_is_not_made_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("runs");
-        assert_eq!(run(3, 1).unwrap(), None, "it has more variables");
-        let made = (1..20).find_map(|seed| run(seed, 2).unwrap()).unwrap();
+        assert_eq!(run(3, 1, &[]).unwrap(), None, "it has more variables");
+        let made = (1..20).find_map(|seed| run(seed, 2, &[]).unwrap()).unwrap();
         Kept::open(&path).unwrap().keep(&made).unwrap();
         // Broken off in the middle of a line.
         OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"seed\":7").unwrap();
