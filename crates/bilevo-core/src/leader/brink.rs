@@ -1,4 +1,4 @@
-//! An end of a plateau: found by bisection, and how the function goes on from there.
+//! An end of a plateau: located by bisection, and how the function continues from there.
 
 use super::Point;
 use crate::space::Space;

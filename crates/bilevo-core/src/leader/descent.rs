@@ -1,4 +1,4 @@
-//! One descent over the leader's decisions: a trust-region search, and a look around its end.
+//! One descent over the leader's decisions: a trust-region search, and samples around its end.
 
 use super::End;
 use crate::portfolio::archive::{Points, distance};

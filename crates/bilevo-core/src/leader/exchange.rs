@@ -1,13 +1,14 @@
-//! The end of a search where the function jumps: looks at other steps, and at steps that two variables reach together.
+//! The end of a search if the function jumps: looks at other steps of the function, and at steps that two variables
+//! can only reach together.
 //!
-//! A pattern ends at the edge of its step. Another step along a variable may be better though no point of a look
-//! over the variable's range is: the best of each step is its edge, which lies between two of the points. So
-//! every step whose values come close enough is followed to its edge. Where nothing changes along a variable, the
-//! steps at both ends of the plateau are looked at from where it ends: they may be too narrow to be seen, or rise to
-//! the very edge. And a step may be hidden behind the edge at
-//! which another variable stands: two offers below the same competitor, the second below the first. So each
-//! variable is moved back from its edge, the others are looked at from there, and what is better than the place
-//! moved back to is followed with all variables.
+//! A pattern ends at the edge of its step. Another step along a variable may be better even if no point sampled
+//! over the variable's range is: the best point of a step is its edge, which lies between two samples. So every
+//! step whose values come close enough is followed to its edge. If nothing changes along a variable, the steps at
+//! both ends of that plateau are examined from where it ends, because they may be too narrow for the samples, or
+//! rise right up to the edge. A step may also be hidden behind the edge at which another variable stands: two
+//! offers below the same competitor, the second below the first. So each variable in turn is moved back from its
+//! edge, the others are sampled from there, and whatever is better than the moved-back point is followed with all
+//! variables.
 
 use super::Point;
 use super::brink::Brink;

@@ -1,10 +1,10 @@
-//! What is known of the leader's function all over the box, and where something better may hide.
+//! A model of the leader's function over the whole box, which says where something better may hide.
 //!
-//! A Gaussian process (Matérn 5/2, one length for each variable by likelihood) through points that lie apart. A
-//! descent's own model is local; this one says where improvement is to be expected over the best value (Jones,
-//! Schonlau and Welch, 1998), and so where a restart is worth its calls and when none is. High values are
-//! squeezed, so that walls and poles do not bend it. Its doubts are multiplied by what earlier predictions
-//! missed by.
+//! A Gaussian process (Matérn 5/2, one length per variable, by likelihood) through points that lie apart. A
+//! descent's own model is local; this one predicts where an improvement on the best value can be expected (Jones,
+//! Schonlau and Welch, 1998), and so where a restart is worth its calls, and when none is. High values are
+//! compressed, so that walls and poles do not distort the model. Its standard deviations are scaled by the errors
+//! of its earlier predictions.
 
 use crate::linalg::cholesky;
 use crate::portfolio::archive::distance;

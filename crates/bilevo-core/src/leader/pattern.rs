@@ -1,11 +1,11 @@
-//! The end of a search where no model helps: a poll to either side along every variable, with steps that
-//! are halved where neither side is better.
+//! The end of a search if no model helps: it polls both sides of every variable, and halves the step if neither
+//! side is better.
 //!
-//! At the edge of a step, or at a kink, a smooth model points nowhere; comparing values still leads to the
-//! edge (Hooke and Jeeves, 1961). One poll is one batch. A variable to both sides of which the value is the very
-//! same is let be. An edge may lie askew (what two tolls add up to): along one variable there is no way then, and
-//! two are moved together. A pattern that begins close to an earlier end, along the variables that matter, has
-//! nothing to add to it.
+//! At the edge of a step, or at a kink, a smooth model points nowhere, but comparing values still leads to the edge
+//! (Hooke and Jeeves, 1961). One poll is one batch. A variable is left alone if the value is exactly the same on
+//! both of its sides. An edge may run diagonally (it may depend on the sum of two tolls); then no single variable
+//! leads anywhere, and two are moved together. A pattern that begins close to an earlier end, along the variables
+//! that matter, ends there: it has nothing to add.
 
 use super::Point;
 use crate::order;

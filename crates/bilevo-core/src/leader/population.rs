@@ -1,9 +1,8 @@
 //! A wide restart: differential evolution over the whole box, for functions that jump.
 //!
-//! Where a function has steps a descent ends at the nearest edge, and other descents may agree on it. A
-//! population compares values and nothing else, over the whole box, and begins without anything that is
-//! known: what several of them find is evidence. When it has gathered, or stalls, its best member goes to the
-//! edge by a pattern.
+//! If a function has steps, a descent ends at the nearest edge, and other descents may agree on it. A population
+//! only compares values, covers the whole box, and ignores everything known so far, so if several of them find the
+//! same point, that is evidence. When it has gathered or stalls, a pattern takes its best member to the edge.
 
 use super::{Point, starts};
 use crate::de::{self, Parents, Success, SuccessMemory};

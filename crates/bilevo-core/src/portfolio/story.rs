@@ -18,7 +18,7 @@ impl Kind {
             Kind::Feasible => "descent to a feasible answer",
             Kind::Sample => "sample of the box",
             Kind::LeanHere | Kind::LeanAway | Kind::LeanOn => "tie search",
-            Kind::Regret => "tie that costs the follower nothing",
+            Kind::Regret => "tie at no cost to the follower",
             Kind::Exact => "exact end of a tie search",
             Kind::Border => "border between answers",
             Kind::Edge => "last decision with an answer",

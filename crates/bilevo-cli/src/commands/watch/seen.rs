@@ -99,7 +99,9 @@ impl Watched {
         }
         facts.extend(summary.verification.map(|verification| ("answer", verification.to_string())));
         facts.extend(summary.history.last().map(|last| {
-            let value = last.upper_value.map(|value| format!("F = {}, ", short(value))).unwrap_or_default();
+            // What was not rechecked may have an F that no follower allows.
+            let value = last.upper_value.filter(|_| last.fate != Fate::Passed);
+            let value = value.map(|value| format!("F = {}, ", short(value))).unwrap_or_default();
             let finished = grouped(summary.history.len() as u64);
             ("searches", format!("{finished} finished; the last: {}, {value}{}", last.search, last.fate))
         }));

@@ -77,8 +77,8 @@ fn constraints(problem: &ExpressionProblem, level: Level, remarks: &mut Remarks)
             (Level::Upper, Depends { upper: false, .. }) => remarks.warn(
                 part,
                 "the leader's constraint depends on the follower's variables only",
-                "the leader must foresee that the follower's answer meets it; if the follower has to meet it, \
-                 move it to [lower]",
+                "fine if the leader has to decide so that the follower's own answer meets it; if it binds the \
+                 follower, move it to [lower]",
             ),
             _ => {}
         }
