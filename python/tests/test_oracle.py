@@ -185,6 +185,7 @@ def test_the_applications_agree_with_their_references(name: str) -> None:
     folder = Path(__file__).parents[2] / "examples" / "python"
     code = {
         "sioux_falls": "v = m.equilibrium(); assert abs(m.beckmann(v, 0, m.CAPACITY) / m.UNIT - 42.3133528710744) < 1e-9;"
+        "assert abs(m.best_known('tolls') - 74.37008) < 1e-5;"
         "r = m.solve('tolls', effort='quick', budget=40); assert r.fun < 74.6, r.fun",
         "bidding": "r = m.solve(budget=60); assert 577 < r.fun < 723.75, r.fun",
         "tune_logistic": "r = m.solve(effort='quick'); assert abs(r.fun - 0.0678365) < 1e-4, r.fun",

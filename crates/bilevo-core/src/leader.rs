@@ -7,14 +7,14 @@
 //! places that promise most by a model of the whole box (`overview.rs`). A descent that comes near the end of an
 //! earlier one ends there and counts as agreeing. What a descent claims is looked at along every variable
 //! before it counts: a model may be blind for a step of the function. The run ends when enough descents
-//! agree on the best value, or one restart does and no place promises anything.
+//! agree on the best value.
 //!
 //! A restart that lacks much to the best end and hardly gains is given up.
 //!
 //! Where the function jumps, descents end at the nearest step and may agree on it. A jump shows: close to
 //! where a descent ended the values differ by more than any slope explains, or are the same over some
 //! distance. From then on populations over the whole box are the restarts, each ends at the edge of its
-//! step by a pattern, looks from there at other steps (`population.rs`, `pattern.rs`, `exchange.rs`, `brink.rs`), and
+//! step by a pattern, looks from there at other steps (`population.rs`, `pattern.rs`, `exchange.rs`, `brink.rs`, `edge.rs`), and
 //! only they count as agreeing.
 //!
 //! Nothing but the answers is asked of the solver: it may fail in part of the box, and jump.
@@ -25,6 +25,7 @@
 
 mod brink;
 mod descent;
+mod edge;
 mod exchange;
 mod overview;
 mod pattern;
@@ -38,7 +39,7 @@ use crate::config::Config;
 use crate::engine::{Known, Outlook, Readings, RunView, Scheme, SchemeFacts, SchemeSetup, best_pair};
 use crate::oracle::OracleAnswer;
 use crate::order;
-use crate::portfolio::archive::{Learner, Points};
+use crate::portfolio::archive::{Learner, Points, distance};
 use crate::portfolio::config::Effort;
 use crate::portfolio::follower::Knowledge;
 use crate::portfolio::merit::Merit;
@@ -57,6 +58,9 @@ const FIRST: [usize; 4] = [2, 1, 4, 25];
 /// Values closer than this part of the spread of all values are the same; at edges and kinks, which are found
 /// less exactly, the second.
 const SAME: (f64, f64) = (1e-6, 1e-4);
+/// Ends this close (in units of the box) are one even if their values differ as much as at kinks: a solver's
+/// tolerance makes them differ.
+const NEAR: f64 = 0.05;
 /// Descents without a better value after which a run ends though too few agree, times its patience.
 const FRUITLESS: usize = 8;
 /// More variables than this want one population more.
@@ -104,21 +108,19 @@ struct Patience {
     /// Descents that must agree; populations where the function jumps.
     descents: usize,
     populations: usize,
-    /// Expected improvement, in units of the spread of Φ, that is not worth a call.
-    sure: f64,
 }
 
 impl Patience {
     fn new(effort: Effort, dim: usize) -> Option<Self> {
-        let (descents, populations, sure) = match effort {
-            Effort::Local | Effort::Quick => (1, 0, f64::INFINITY),
-            Effort::Normal => (3, 2, 1e-5),
-            Effort::Thorough => (5, 4, 1e-7),
+        let (descents, populations) = match effort {
+            Effort::Local | Effort::Quick => (1, 0),
+            Effort::Normal => (3, 2),
+            Effort::Thorough => (5, 4),
             Effort::Budget => return None,
         };
         // With more variables there are more steps for two populations to miss.
         let populations = populations + usize::from(populations > 0 && dim > MANY);
-        Some(Patience { descents, populations, sure })
+        Some(Patience { descents, populations })
     }
 
     /// Whether one search is all there is.
@@ -214,9 +216,8 @@ impl Leader {
         let point = |at: &[f64], row: &[f64]| judged(run, at, row);
         let spread = self.spread(0, usize::MAX);
         let same = (SAME.0 * spread, SAME.1 * spread);
-        let sure = self.patience.map_or(f64::NEG_INFINITY, |patience| patience.sure);
         let Leader { points, knowledge, overview, failed, ends, space, .. } = self;
-        let with = Surroundings { points, knowledge, overview, failed, sure, ends, space, same, point: &point };
+        let with = Surroundings { points, knowledge, overview, failed, ends, space, same, point: &point };
         let mut wanted = search.next(with, &mut run.stream(Purpose::Sample, 1));
         let some = !wanted.is_empty();
         wanted.retain(|point| !self.is_known(point));
@@ -260,19 +261,10 @@ impl Leader {
             self.jumps |= self.patience.is_none_or(|patience| !patience.is_short()) && self.jumps_at(point);
             self.count(search, point, at);
         }
-        if search.sure {
-            // No place promises anything: as good as a restart that came to the best end.
-            let rank = |a: &&mut End, b: &&mut End| order::compare(&a.point.outcome, &b.point.outcome);
-            if let Some(end) = self.ends.iter_mut().min_by(rank).filter(|end| end.point.outcome.is_feasible()) {
-                end.count += 1;
-                self.stop = Some(StopReason::Agreed);
-                return;
-            }
-        }
         let now = best(&self.ends);
         let better = now.is_some_and(|now| before.is_none_or(|before| order::better(&now, &before)));
         self.fruitless = if better { 0 } else { self.fruitless + 1 };
-        let Some(Patience { descents, populations, .. }) = self.patience else { return };
+        let Some(Patience { descents, populations }) = self.patience else { return };
         let enough = |end: &End| if self.jumps { end.wide >= populations } else { end.count >= descents };
         let agree = |end: &End| Some(end.point.outcome) == now && enough(end) && end.point.outcome.is_feasible();
         if self.ends.iter().any(agree) {
@@ -285,9 +277,11 @@ impl Leader {
     /// Adds where a search ended to the ends, an earlier one if it is given.
     fn count(&mut self, search: &Search, point: &Point, at: Option<usize>) {
         let spread = self.spread(0, usize::MAX) * if self.jumps || search.compared() { SAME.1 } else { SAME.0 };
+        let loose = self.spread(0, usize::MAX) * SAME.1;
         let same = |end: &End| {
-            end.point.outcome.is_feasible() == point.outcome.is_feasible()
-                && (end.point.outcome.value - point.outcome.value).abs() <= spread
+            let differ = (end.point.outcome.value - point.outcome.value).abs();
+            let near = differ <= loose && distance(&end.point.at, &point.at) <= NEAR;
+            end.point.outcome.is_feasible() == point.outcome.is_feasible() && (differ <= spread || near)
         };
         let wide = usize::from(search.wide);
         match at.or_else(|| self.ends.iter().position(same)) {

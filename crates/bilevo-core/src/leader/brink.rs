@@ -24,6 +24,11 @@ impl Brink {
         Brink { variable, inside, outside, slope: None, asked: None }
     }
 
+    /// On which side of the plateau it lies: 1 above, -1 below.
+    pub(super) fn side(&self) -> f64 {
+        (self.outside.at[self.variable] - self.inside).signum()
+    }
+
     fn width(&self) -> f64 {
         (self.outside.at[self.variable] - self.inside).abs()
     }
@@ -35,7 +40,7 @@ impl Brink {
             return None;
         }
         let (mut at, place) = (self.outside.at.clone(), self.outside.at[self.variable]);
-        let away = (place - self.inside).signum() * EXACT;
+        let away = self.side() * EXACT;
         let next = if self.width() > EXACT { 0.5 * (place + self.inside) } else { place + away };
         at[self.variable] = next.clamp(0.0, 1.0);
         space.snap(&mut at);

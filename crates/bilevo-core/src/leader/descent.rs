@@ -15,9 +15,13 @@ const EFFORT: (usize, usize) = (40, 60);
 /// How far along each variable a claim is looked at, one after the other, and how many looks there may be: a
 /// better point starts it anew.
 const LOOKS: ([f64; 2], usize) = ([0.03, 0.003], 8);
+/// The second look is not worth its calls if the model foresaw the first one, to this share of the highest rise.
+const FORESEEN: f64 = 0.1;
 /// A kink is where the rise in the second look is more than this part of that in the first (a smooth function:
 /// 1/100, a kink: 1/10), along variables whose rise is at least this part of the highest.
 const KINK: (f64, f64) = (1.0 / 30.0, 0.01);
+/// The model of a look sees points within this many times its distance.
+const REACH: f64 = 2.0;
 /// A search this close to an earlier end has arrived there if its value is the same, or with steps this small.
 const ARRIVED: (f64, f64) = (0.05, 0.1);
 
@@ -37,6 +41,9 @@ pub(super) struct Descent {
     look: usize,
     /// Rise of Φ beside the end along each variable in each look, and from how many sides.
     rises: [Vec<(f64, usize)>; 2],
+    /// What the model foresees of the first look, by how much it was wrong at most, and the highest rise.
+    foreseen: Vec<(Vec<f64>, f64)>,
+    surprise: (f64, f64),
     /// What it was worth some evaluations ago, and how many there were since.
     before: (f64, usize),
     /// Whether it was given up.
@@ -66,6 +73,8 @@ impl Descent {
             looks: if looks { LOOKS.1 } else { 0 },
             look: 0,
             rises: Default::default(),
+            foreseen: Vec::new(),
+            surprise: (0.0, 0.0),
             before: (f64::INFINITY, 0),
             hopeless: false,
             state: State::Steps,
@@ -147,7 +156,8 @@ impl Descent {
             (self.state, self.hopeless) = (State::Over(None), true);
             return Vec::new();
         }
-        let Some(length) = LOOKS.0.get(self.look).filter(|_| self.looks > 0 && !self.search.row.is_empty()) else {
+        let again = self.looks > 0 && !self.search.row.is_empty() && !self.was_foreseen();
+        let Some(length) = LOOKS.0.get(self.look).filter(|_| again) else {
             self.state = State::Over(None);
             return Vec::new();
         };
@@ -155,7 +165,37 @@ impl Descent {
         self.rises[self.look] = vec![(0.0, 0); self.search.y.len()];
         self.look += 1;
         self.state = State::Looking;
-        self.look_around(*length)
+        let wanted = self.look_around(*length);
+        self.foresee(&wanted, *length, points, knowledge);
+        wanted
+    }
+
+    /// Whether the first look showed what the model had said.
+    fn was_foreseen(&self) -> bool {
+        self.look == 1 && self.surprise.0 <= FORESEEN * self.surprise.1
+    }
+
+    /// Notes what the model says of points at a distance from the end.
+    fn foresee(&mut self, wanted: &[Vec<f64>], length: f64, points: &Points, knowledge: &mut Knowledge) {
+        let Follower { y, row, .. } = &self.search;
+        let model = knowledge.learner.model(points, y, row, REACH * length);
+        let mut change = vec![0.0; row.len()];
+        let mut value = |at: &Vec<f64>| {
+            model.values(&at.iter().zip(y).map(|(a, b)| a - b).collect::<Vec<f64>>(), &mut change);
+            (at.clone(), knowledge.merit.of_sum(row, &change))
+        };
+        self.foreseen = wanted.iter().map(&mut value).collect();
+        self.surprise = (0.0, 0.0);
+    }
+
+    /// Compares the values of a point with what was foreseen; a failure was not.
+    fn compare(&mut self, point: &[f64], row: &[f64], merit: &Merit) {
+        let Some((_, foreseen)) = self.foreseen.iter().find(|(at, _)| at == point) else { return };
+        let value = merit.of(row);
+        let rise = (value - merit.of(&self.search.row)).abs();
+        let (wrong, highest) = self.surprise;
+        let highest = if rise.is_finite() { highest.max(rise) } else { highest };
+        self.surprise = (wrong.max((value - foreseen).abs()), highest);
     }
 
     /// By how much it is worse than the best end.
@@ -193,6 +233,9 @@ impl Descent {
         if let (State::Looking, Some(along), [rise, ..]) = (self.state, along, row) {
             let seen = &mut self.rises[self.look.saturating_sub(1)][along];
             *seen = (seen.0 + rise - before[0], seen.1 + 1);
+        }
+        if self.state == State::Looking {
+            self.compare(point, row, &knowledge.merit);
         }
         self.search.tell(point, row, &knowledge.merit);
         self.before.1 += 1;
@@ -243,6 +286,36 @@ mod tests {
                 calls += 1;
             }
         }
+    }
+
+    /// Calls of a descent from the middle of a box, and whether it is sure that its end is smooth.
+    fn looked(function: impl Fn(&[f64]) -> f64) -> (usize, bool) {
+        let mut points = Points::new(2, 1);
+        let mut knowledge = Knowledge { learner: Learner::lasting(vec![0.3; 2]), merit: Merit::new(0, 0) };
+        let start = vec![0.5, 0.5];
+        points.push(&start, &[function(&start)]);
+        let mut descent = Descent::new(start.clone(), vec![function(&start)], true);
+        let mut looks = 0;
+        loop {
+            let asked = descent.next(&points, &mut knowledge, &[], 1e-6);
+            if asked.is_empty() {
+                return (looks, descent.is_settled());
+            }
+            looks += usize::from(asked.len() > 1);
+            for at in asked {
+                points.push(&at, &[function(&at)]);
+                descent.tell(&at, &[function(&at)], &knowledge);
+            }
+        }
+    }
+
+    #[test]
+    fn a_second_look_is_for_ends_that_the_model_does_not_know() {
+        let bowl = |at: &[f64]| (at[0] - 0.4) * (at[0] - 0.4) + 3.0 * (at[1] - 0.6) * (at[1] - 0.6);
+        assert_eq!(looked(bowl), (1, true));
+        let kink = |at: &[f64]| bowl(at) + 0.5 * (at[0] - 0.4).abs();
+        let (looks, settled) = looked(kink);
+        assert!(looks > 1 && !settled, "{looks}");
     }
 
     #[test]

@@ -12,6 +12,7 @@
 
 use super::Point;
 use super::brink::Brink;
+use super::edge::Edge;
 use super::pattern::Pattern;
 use crate::order;
 use crate::problem::Outcome;
@@ -24,6 +25,8 @@ const SCAN: usize = 24;
 const BACK: f64 = 0.05;
 /// How far to either side one looks to tell the edge from the step.
 const BESIDE: f64 = 1e-4;
+/// How far the edge of a narrow step is looked for: nearly to the next point of a look.
+const REACH: f64 = 0.9 / SCAN as f64;
 /// Steps, first and last, of the pattern that follows a point of a look.
 const FOLLOW: (f64, f64) = (0.02, 1e-4);
 /// With steps this short, what is followed is given up if it lacks more than twice what such steps along every
@@ -50,8 +53,9 @@ pub(super) struct Exchange {
     brinks: Vec<Brink>,
     /// Points to follow, the most promising first.
     todo: Vec<Promise>,
-    /// What is followed, and how much a step of the whole range would usually change.
+    /// What is followed, and how much a step of the whole range would usually change; before that the edge of its step.
     following: Option<(Pattern, f64)>,
+    edging: Option<(Edge, Promise)>,
 }
 
 /// A point to follow, along one variable or along all.
@@ -62,8 +66,8 @@ struct Promise {
     /// What its edge may be worth beyond the value to be beaten; less is better.
     edge: f64,
     slope: f64,
-    /// First step.
-    length: f64,
+    /// The edge of its step is found first, if it may be too narrow to be followed.
+    narrow: Option<Edge>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,7 +125,8 @@ impl Exchange {
     /// Looks around a point; `thorough` ones move variables back too.
     pub(super) fn new(best: Point, same: f64, thorough: bool) -> Self {
         let (lines, brinks, todo) = (Vec::new(), Vec::new(), Vec::new());
-        Exchange { best, same, thorough, improved: false, stage: Stage::Begin, lines, brinks, todo, following: None }
+        let (improved, stage, following, edging) = (false, Stage::Begin, None, None);
+        Exchange { best, same, thorough, improved, stage, lines, brinks, todo, following, edging }
     }
 
     /// Where it began, or what it found better.
@@ -209,12 +214,23 @@ impl Exchange {
 
     /// Goes on with what is followed, or with the next of those that are to be; none if there is none.
     fn follow(&mut self, space: &Space) -> Option<Vec<Vec<f64>>> {
-        if self.following.is_none() && self.todo.is_empty() && !self.improved {
+        if self.following.is_none() && self.edging.is_none() && self.todo.is_empty() && !self.improved {
             self.todo = self.promising();
             self.brinks = if self.stage == Stage::Along { self.plateaus() } else { Vec::new() };
             self.lines.retain(|_| self.stage == Stage::Beside);
         }
         loop {
+            if let Some((edge, promise)) = &mut self.edging {
+                if let Some(at) = edge.next(space) {
+                    return Some(vec![at]);
+                }
+                let (point, slope) = (edge.inside().clone(), promise.slope);
+                match promise.along {
+                    Some(_) => self.consider(point),
+                    None => self.following = Some((Pattern::new(point, FOLLOW, true, space), slope)),
+                }
+                self.edging = None;
+            }
             if let Some((pattern, slope)) = &mut self.following {
                 let length = pattern.length();
                 let reach = 2.0 * length * *slope * self.best.at.len() as f64;
@@ -224,23 +240,33 @@ impl Exchange {
                     return Some(points);
                 }
                 let end = pattern.best().clone();
-                let gain = self.worth() - end.outcome.value;
-                if order::better(&end.outcome, &self.best.outcome) && gain > self.same {
-                    (self.best, self.improved) = (end, true);
-                    self.todo.clear();
-                }
+                self.consider(end);
                 self.following = None;
             }
             if self.todo.is_empty() {
                 return None;
             }
-            let Promise { point, along, slope, length, .. } = self.todo.remove(0);
-            let pattern = Pattern::new(point, (length, FOLLOW.1), along.is_none(), space);
+            let mut promise = self.todo.remove(0);
+            if let Some(edge) = promise.narrow.take() {
+                self.edging = Some((edge, promise));
+                continue;
+            }
+            let Promise { point, along, slope, .. } = promise;
+            let pattern = Pattern::new(point, FOLLOW, along.is_none(), space);
             let pattern = match along {
                 Some(variable) => pattern.along(variable),
                 None => pattern,
             };
             self.following = Some((pattern, slope));
+        }
+    }
+
+    /// Takes where something led to, if that is better.
+    fn consider(&mut self, end: Point) {
+        let gain = self.worth() - end.outcome.value;
+        if order::better(&end.outcome, &self.best.outcome) && gain > self.same {
+            (self.best, self.improved) = (end, true);
+            self.todo.clear();
         }
     }
 
@@ -253,7 +279,7 @@ impl Exchange {
             match (self.stage, line.variable) {
                 (Stage::Along, Some(variable)) => found.extend(self.edges(line, variable)),
                 (Stage::Back, None) => base = line.points.first().map_or(f64::INFINITY, |point| point.1),
-                (Stage::Back, Some(_)) if base.is_finite() => found.extend(self.behind(line, base)),
+                (Stage::Back, Some(variable)) if base.is_finite() => found.extend(self.behind(line, variable, base)),
                 _ => {}
             }
         }
@@ -278,7 +304,7 @@ impl Exchange {
                     along: Some(variable),
                     edge: own - more - best,
                     slope: more * SCAN as f64,
-                    length: FOLLOW.0,
+                    narrow: None,
                 });
             }
         }
@@ -286,14 +312,15 @@ impl Exchange {
     }
 
     /// The lowest point of a line on another step than its base, if the edge of that step may be better than the base.
-    fn behind(&self, line: &Line, base: f64) -> Option<Promise> {
+    fn behind(&self, line: &Line, variable: usize, base: f64) -> Option<Promise> {
         // Moving back from the edge shows how steep the function is.
         let change = line.change().max((base - self.worth()) / BACK / SCAN as f64);
         let others = line.points.iter().filter(|(_, own)| own.is_finite() && *own != base);
         let (point, own) = others.min_by(|a, b| a.1.total_cmp(&b.1))?;
         let edge = own - change - base;
-        let (point, slope, length) = (point.clone(), change * SCAN as f64, FOLLOW.0);
-        (edge < -self.same).then_some(Promise { point, along: None, edge, slope, length })
+        let (point, slope) = (point.clone(), change * SCAN as f64);
+        let narrow = Some(Edge::new(point.clone(), variable, REACH, None));
+        (edge < -self.same).then_some(Promise { point, along: None, edge, slope, narrow })
     }
 
     /// Where the plateau ends on which the end lies, along each variable and to both sides.
@@ -320,14 +347,18 @@ impl Exchange {
         let (slope, lacks) = (slope.filter(|_| outside.outcome.is_feasible())?, outside.outcome.value - self.worth());
         // A step that is wider than this would have been seen.
         let edge = lacks + slope.min(0.0) / SCAN as f64;
-        // Far enough to be better than the plateau, which draws back whoever steps less.
-        let length = if lacks > 0.0 { (-1.5 * lacks / slope).max(2.0 * FOLLOW.1) } else { FOLLOW.0 };
+        let away = slope * brink.side();
+        let narrow = Some(Edge::new(outside.clone(), *variable, REACH, Some(away)));
         let (point, along, slope) = (outside.clone(), Some(*variable), slope.abs());
-        (edge < -self.same).then_some(Promise { point, along, edge, slope, length })
+        (edge < -self.same).then_some(Promise { point, along, edge, slope, narrow })
     }
 
     /// Takes the values of a point.
     pub(super) fn tell(&mut self, told: &Point) {
+        if let Some((edge, _)) = &mut self.edging {
+            edge.tell(told);
+            return;
+        }
         if let Some((pattern, _)) = &mut self.following {
             pattern.tell(told);
             return;

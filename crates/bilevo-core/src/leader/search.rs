@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 /// Steps, first and last, of a pattern behind a descent that came to no end by its model (there is a kink, which
 /// can be found exactly), and behind a population.
-const KINK: (f64, f64) = (1e-3, 1e-8);
+const KINK: (f64, f64) = (1e-3, 1e-6);
 const EDGE: (f64, f64) = (0.05, 1e-6);
 /// Looks around an end that find something better, at most.
 const EXCHANGES: usize = 8;
@@ -34,8 +34,6 @@ pub(super) struct Search {
     compared: bool,
     /// Values of its first point, if it began at one.
     first: Vec<f64>,
-    /// Whether it ended because no place promised anything.
-    pub(super) sure: bool,
     /// How often a look around its end found something better, and the earlier end to which it came before one.
     exchanges: usize,
     arrived: Option<usize>,
@@ -67,8 +65,6 @@ pub(super) struct Surroundings<'a> {
     pub(super) overview: &'a mut Overview,
     /// Decisions that failed.
     pub(super) failed: &'a [Vec<f64>],
-    /// Expected improvement, in units of the spread, that is not worth a call.
-    pub(super) sure: f64,
     pub(super) ends: &'a [End],
     pub(super) space: &'a Space,
     /// Values that differ by less are the same, those at edges by less than the second.
@@ -77,18 +73,10 @@ pub(super) struct Surroundings<'a> {
     pub(super) point: &'a dyn Fn(&[f64], &[f64]) -> Point,
 }
 
-impl Surroundings<'_> {
-    /// Whether a restart has come to the best end.
-    fn agree(&self) -> bool {
-        let best = self.ends.iter().min_by(|a, b| order::compare(&a.point.outcome, &b.point.outcome));
-        best.is_some_and(|end| end.count > 1)
-    }
-}
-
 impl Search {
     fn new(stage: Stage, polishes: bool, wide: bool) -> Self {
         let (first, exchanges, arrived) = (Vec::new(), 0, None);
-        Search { stage, polishes, wide, compared: wide, first, sure: false, exchanges, arrived }
+        Search { stage, polishes, wide, compared: wide, first, exchanges, arrived }
     }
 
     /// A descent from a point, whose values may be known; looks around its end if wanted.
@@ -138,11 +126,10 @@ impl Search {
 
     /// The next points; none when a stage is over.
     pub(super) fn next(&mut self, mut with: Surroundings<'_>, stream: &mut Stream) -> Vec<Vec<f64>> {
-        if let Stage::Probes(probes) = &mut self.stage {
-            match probes.next(&mut with, stream) {
-                Some(at) => return vec![at],
-                None => self.sure = !probes.is_over(&with) && with.agree(),
-            }
+        if let Stage::Probes(probes) = &mut self.stage
+            && let Some(at) = probes.next(&mut with, stream)
+        {
+            return vec![at];
         }
         let Surroundings { points, knowledge, ends, space, same, point, .. } = with;
         let mut wanted = match &mut self.stage {
@@ -158,7 +145,7 @@ impl Search {
             return wanted;
         }
         let following = match &self.stage {
-            Stage::Probes(Probes { best: Some(best), .. }) if !self.sure => {
+            Stage::Probes(Probes { best: Some(best), .. }) => {
                 Stage::Descent(Descent::new(best.at.clone(), best.row.clone(), self.polishes))
             }
             Stage::Probes(_) => Stage::Over(None, None),
@@ -230,7 +217,7 @@ impl Probes {
         self.count >= PROBES.0 * with.space.dim() + PROBES.1 || self.best.as_ref().is_some_and(better)
     }
 
-    /// The next place to ask about; none if it is over or no place promises enough.
+    /// The next place to ask about; none if it is over.
     fn next(&mut self, with: &mut Surroundings<'_>, stream: &mut Stream) -> Option<Vec<f64>> {
         if self.is_over(with) {
             return None;
@@ -240,10 +227,8 @@ impl Probes {
         let sound = (0..points.len()).map(|i| (points.point(i), value(i)));
         let known: Vec<_> = sound.chain(with.failed.iter().map(|at| (at.as_slice(), None))).collect();
         let ends: Vec<&[f64]> = with.ends.iter().map(|end| &end.point.at[..]).collect();
-        let promise = with.overview.promise(with.space, &known, &ends, stream);
         self.count += 1;
-        let promises = promise.gain > with.sure || self.best.is_none() && !with.agree();
-        promises.then_some(promise.at)
+        Some(with.overview.promise(with.space, &known, &ends, stream).at)
     }
 
     /// Takes the values of a point.
@@ -259,56 +244,4 @@ fn best_wide(ends: &[End], same: f64) -> Option<Earlier> {
     let wide = ends.iter().enumerate().filter(|(_, end)| end.wide > 0);
     let best = wide.min_by(|(_, a), (_, b)| order::compare(&a.point.outcome, &b.point.outcome));
     best.map(|(index, end)| Earlier::new(index, end.point.clone(), same))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::portfolio::archive::Learner;
-    use crate::portfolio::merit::Merit;
-    use crate::problem::Outcome;
-    use crate::rng::{Purpose, Streams};
-
-    /// Whether a restart is sure without a descent, where nothing promises anything and so many searches have come to
-    /// the best end; and how many places it has asked about.
-    fn restarted(count: usize) -> (bool, usize) {
-        let point = |at: &[f64], row: &[f64]| Point {
-            at: at.to_vec(),
-            row: row.to_vec(),
-            outcome: Outcome { value: row[0], violation: 0.0 },
-        };
-        let (space, mut points) = (Space::from(vec![(0.0, 1.0)]), Points::new(1, 1));
-        let bowl = |at: &[f64]| (at[0] - 0.5) * (at[0] - 0.5);
-        for at in [0.0, 0.25, 0.5, 0.75, 1.0] {
-            points.push(&[at], &[bowl(&[at])]);
-        }
-        let mut knowledge = Knowledge { learner: Learner::lasting(vec![0.3]), merit: Merit::new(0, 0) };
-        let (mut overview, ends) = (Overview::new(1), [End { point: point(&[0.5], &[0.0]), count, wide: 0 }]);
-        let mut stream = Streams::new(1).open(Purpose::Sample, 0, 0);
-        let mut search = Search::elsewhere();
-        for asked in 0.. {
-            let with = Surroundings {
-                points: &points,
-                knowledge: &mut knowledge,
-                overview: &mut overview,
-                failed: &[],
-                sure: 1.0,
-                ends: &ends,
-                space: &space,
-                same: (1e-6, 1e-4),
-                point: &point,
-            };
-            let wanted = search.next(with, &mut stream);
-            let Some(at) = wanted.first() else { return (search.sure, asked) };
-            search.tell(&point(at, &[bowl(at)]), &knowledge);
-        }
-        unreachable!()
-    }
-
-    #[test]
-    fn a_model_that_promises_nothing_is_no_restart() {
-        // The model knows only what the one descent taught it: another one has to come to the same end.
-        assert_eq!(restarted(1), (false, 1), "one place to start from, and a descent");
-        assert_eq!(restarted(2), (true, 0));
-    }
 }
