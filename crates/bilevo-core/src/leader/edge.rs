@@ -121,10 +121,10 @@ mod tests {
             _ => -1.5,
         };
         let (found, calls) = edge(step, 0.401);
-        assert!(0.4109 <= found && found < 0.411 && calls <= 12, "{found} {calls}");
+        assert!((0.4109..0.411).contains(&found) && calls <= 12, "{found} {calls}");
         let falling = |at: f64| step(0.811 - at);
         let (found, calls) = edge(falling, 0.41);
-        assert!(0.4 < found && found <= 0.4001 && calls <= 12, "{found} {calls}");
+        assert!((0.4..0.4001).contains(&found) && calls <= 12, "{found} {calls}");
     }
 
     #[test]

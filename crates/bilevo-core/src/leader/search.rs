@@ -46,7 +46,7 @@ enum Stage {
     Descent(Descent),
     Population(Population),
     Pattern(Pattern),
-    Exchange(Exchange),
+    Exchange(Box<Exchange>),
     /// Where it ended, and which earlier end that is, if it came to one.
     Over(Option<Point>, Option<usize>),
 }
@@ -171,10 +171,10 @@ impl Search {
                 self.compared = true;
                 match pattern.arrived() {
                     // At an earlier end this was done; from another place of the same value others may be seen.
-                    None if self.wide => Stage::Exchange(Exchange::new(pattern.best().clone(), same.1, true)),
+                    None if self.wide => Stage::Exchange(Box::new(Exchange::new(pattern.best().clone(), same.1, true))),
                     Some(_) if pattern.is_elsewhere() => {
                         self.arrived = pattern.arrived();
-                        Stage::Exchange(Exchange::new(pattern.best().clone(), same.1, false))
+                        Stage::Exchange(Box::new(Exchange::new(pattern.best().clone(), same.1, false)))
                     }
                     arrived => Stage::Over(Some(pattern.best().clone()), arrived),
                 }
