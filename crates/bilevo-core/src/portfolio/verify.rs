@@ -13,6 +13,7 @@
 //! leader chooses. All margins are shares of the scale of f.
 //! Randomness: `Purpose::Recheck`, one stream for each verdict.
 
+mod sample;
 mod scan;
 mod surprise;
 
@@ -24,14 +25,12 @@ use super::history::ALIKE;
 use super::merit::Merit;
 use super::search::{End, Ground, Rows, Search, Shape, Wanted};
 use crate::problem::Level;
-use crate::rng::{Purpose, Stream};
+use crate::rng::Purpose;
 use scan::Scan;
 use serde::{Deserialize, Serialize};
 use surprise::surprising;
 
-/// Random answers tried: so many, and so many more for each variable; and where all minima are wanted, so many
-/// times as many.
-const SAMPLE: (usize, usize) = (10, 10);
+/// Where all minima are wanted, so many times as many random answers are tried.
 const WIDE: usize = 4;
 /// Answers closer than this along every variable are one.
 pub(super) const DIFFERENT: f64 = 0.05;
@@ -57,8 +56,6 @@ const EXACT: f64 = 1e-7;
 const PRICE: f64 = 10.0;
 /// Share of what is left of a budget, one in so many, that goes into the probe.
 const PROBED: usize = 2;
-/// Feasible answers that say what f changes by.
-const FEW: usize = 8;
 /// First length of the kernel.
 const LENGTH: f64 = 0.3;
 
@@ -216,16 +213,12 @@ impl Verify {
         let n = self.claim.y.len();
         let times = if self.look.depth == Depth::Wide { WIDE } else { 1 };
         let values = if self.look.scan.is_on() { scan.values() } else { 0 };
-        let sample = times * (SAMPLE.0 + SAMPLE.1 * n);
-        let (whole, room) = (values * n + sample, self.look.room / PROBED);
+        let random = times * sample::size(n);
+        let (whole, room) = (values * n + random, self.look.room / PROBED);
         // A part of each where no more is left.
         let part = |count: usize| if whole <= room { count } else { (count * room / whole).max(1) };
         self.wanted = scan.first(part(values), &mut stream);
-        self.wanted.extend((0..part(sample)).map(|i| match i % 4 {
-            0 => anywhere(n, false, &mut stream),
-            1 => anywhere(n, true, &mut stream),
-            _ => away(&self.claim.y, &mut stream),
-        }));
+        self.wanted.extend(sample::sample(&self.claim.y, part(random), &mut stream));
         self.wanted.extend(self.known.iter().cloned());
         self.stage = Stage::Scan(scan);
     }
@@ -254,7 +247,7 @@ impl Verify {
             self.stage = Stage::Scan(scan);
             return;
         }
-        self.range = Some(usual_change(&self.rough, ground.scales));
+        self.range = Some(sample::usual_change(&self.rough, ground.scales));
         self.measure();
         self.choose(ground, &scan);
         self.next_exact();
@@ -405,43 +398,6 @@ impl Verify {
         let hoped = (moved && claim.y != self.claim.y).then(|| self.claim.clone());
         self.stage = Stage::Ended(Verdict { claim, hoped, others, tied, range: self.range, depth: self.look.depth });
     }
-}
-
-/// By how much the best of some answers is usually better than another: half of them are no nearer to it. Poles
-/// do not count, nor do infeasible answers where others are feasible.
-fn usual_change(answers: &[Answer], scales: &Scales) -> f64 {
-    let of = |feasible: bool| -> Vec<f64> {
-        let counts = |a: &&Answer| !feasible || scales.answer_is_feasible(&a.row);
-        let mut values: Vec<f64> = answers.iter().filter(counts).map(|a| a.row[0]).collect();
-        values.sort_by(f64::total_cmp);
-        values
-    };
-    let feasible = of(true);
-    let values = if feasible.len() >= FEW { feasible } else { of(false) };
-    let (Some(best), Some(worst)) = (values.first(), values.last()) else { return 0.0 };
-    let usual = values[values.len() / 2] - best;
-    if usual > 0.0 { usual } else { worst - best }
-}
-
-/// A random answer: anywhere, or with some variables at their bounds, where the answers of followers that
-/// are not convex lie.
-fn anywhere(n: usize, at_bounds: bool, stream: &mut Stream) -> Vec<f64> {
-    let coordinate = |stream: &mut Stream| match stream.below(3) {
-        side @ (0 | 1) if at_bounds => side as f64,
-        _ => stream.uniform(),
-    };
-    (0..n).map(|_| coordinate(stream)).collect()
-}
-
-/// A random answer on a ray from one: in many dimensions a basin next to another one is met by far more rays from
-/// there than points of the box.
-fn away(from: &[f64], stream: &mut Stream) -> Vec<f64> {
-    let direction: Vec<f64> = from.iter().map(|_| stream.normal()).collect();
-    let room = |(y, d): (&f64, &f64)| if *d > 0.0 { (1.0 - y) / d } else { -y / d };
-    let border =
-        from.iter().zip(&direction).map(room).filter(|r| r.is_finite() && *r > 0.0).fold(f64::INFINITY, f64::min);
-    let length = stream.uniform() * if border.is_finite() { border } else { 0.0 };
-    from.iter().zip(&direction).map(|(y, d)| (y + length * d).clamp(0.0, 1.0)).collect()
 }
 
 fn differs_in_one(a: &[f64], b: &[f64]) -> bool {

@@ -26,58 +26,29 @@
 //! A point of the changed problem stands for a few points of the true one. Those that the run's archive
 //! does not have are asked for; once all are known, the descent is told what they come to.
 
+mod change;
+
+pub(in crate::portfolio) use change::{Change, Rivals};
+
 use super::descent::{Descent, Start};
 use super::{End, Ground, Rows, Search, Shape, Wanted};
 use crate::portfolio::archive::Archive;
-use crate::portfolio::claim::{Claim, Scales};
+use crate::portfolio::claim::Claim;
 use crate::problem::Level;
+use change::row_at;
 use serde::{Deserialize, Serialize};
 
-/// Price of violation in a leaning follower, in units of F's scale.
-const PRICE: f64 = 10.0;
 /// What the follower may lose where an exact end begins, in units of what f changes by. More than that is no tie.
 const TIED: f64 = 4.0;
 /// The same where an exact end loses its way, or a regret cannot be made smaller: more than that is no claim.
 const NEARLY_TIED: f64 = 0.01;
 const REGRET: f64 = 1e-4;
-/// What the follower loses is nothing below this.
-const NOTHING: f64 = 1e-9;
 /// After one in so many of its evaluations, a search for a follower without regret must have made it this share of what
 /// it was.
 const PART: u64 = 4;
 const HOPE: f64 = 0.1;
 /// Evaluations at both levels that a leaning descent begins with, at most.
 const KNOWN: usize = 300;
-
-/// How the problem is changed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(in crate::portfolio) enum Change {
-    /// Weight of F against f, in units of their scales.
-    Lean(f64, Scales),
-    Exact(Rivals),
-    /// With the level of F, and what f changes by.
-    Regret(f64, f64),
-    Border(Rivals),
-    Tracked(Rivals),
-    Feasible,
-}
-
-/// Answers that the claimed one must not be worse than, and what values are measured by.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(in crate::portfolio) struct Rivals {
-    pub(in crate::portfolio) answers: Vec<Vec<f64>>,
-    pub(in crate::portfolio) scales: Scales,
-    /// What f changes by: over the archive, or over the answers to one decision if that is more.
-    pub(in crate::portfolio) range: f64,
-}
-
-impl Rivals {
-    /// f of a rival. One that breaks constraints is no rival, the less the more it does.
-    fn value(&self, row: &[f64]) -> Option<f64> {
-        let price = PRICE * self.scales.follower();
-        Some(row.first()? + price * self.scales.lower_violation(row))
-    }
-}
 
 /// A descent of the changed problem.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -185,133 +156,6 @@ fn loses_still(spent: u64, budget: u64, now: f64, first: f64) -> bool {
     spent >= budget / PART && now > HOPE * first
 }
 
-/// The values of two followers side by side: the sum of f, then the inequalities and the equalities of both.
-fn both(a: &[f64], b: &[f64], inequalities: usize) -> Vec<f64> {
-    let ((ai, ae), (bi, be)) = (a[1..].split_at(inequalities), b[1..].split_at(inequalities));
-    [&[a[0] + b[0]][..], ai, bi, ae, be].concat()
-}
-
-/// The values at a point that was evaluated; empty if that failed.
-fn row_at<'a>(run: &'a Archive, level: Level, point: &[f64]) -> Option<&'a [f64]> {
-    let points = run.level(level);
-    points.find(point).map(|i| points.row(i).unwrap_or(&[]))
-}
-
-impl Change {
-    /// Sizes of the changed problem.
-    fn shape(&self, Shape { upper, lower }: Shape) -> Shape {
-        let ([m, gi, ge], [n, li, le]) = (upper, lower);
-        match self {
-            Change::Lean(..) => Shape { upper, lower },
-            Change::Feasible => Shape { upper: [m, gi + li, ge + le], lower },
-            Change::Exact(rivals) => Shape { upper: [m + n, gi + 1 + rivals.answers.len() + li, ge + le], lower },
-            Change::Regret(..) => Shape { upper: [m + n, gi + 1 + li, ge + le], lower },
-            Change::Border(rivals) => Shape { upper: [m, gi + rivals.answers.len(), ge], lower },
-            Change::Tracked(rivals) => {
-                Shape { upper: [m, gi + rivals.answers.len(), ge], lower: lower.map(|count| 2 * count) }
-            }
-        }
-    }
-
-    /// The true points that a point of the changed problem stands for.
-    fn points(&self, shape: Shape, level: Level, point: &[f64]) -> Vec<(Level, Vec<f64>)> {
-        let (m, n) = (shape.upper[0], shape.lower[0]);
-        let first = point[..m + n].to_vec();
-        let with = |y: &[f64]| (Level::Lower, [&point[..m], y].concat());
-        let mut points = match (self, level) {
-            (Change::Exact(_) | Change::Regret(..), Level::Lower) => return vec![with(&point[m + n..])],
-            (Change::Border(_) | Change::Feasible, Level::Lower) => return vec![(Level::Lower, first)],
-            (Change::Tracked(_), Level::Lower) => return vec![(Level::Lower, first), with(&point[m + n..])],
-            _ => vec![(Level::Upper, first.clone()), (Level::Lower, first)],
-        };
-        match self {
-            Change::Lean(..) | Change::Feasible => {}
-            Change::Exact(rivals) => {
-                points.push(with(&point[m + n..]));
-                points.extend(rivals.answers.iter().map(|y| with(y)));
-            }
-            Change::Regret(..) => points.push(with(&point[m + n..])),
-            Change::Border(rivals) => points.extend(rivals.answers.iter().map(|y| with(y))),
-            Change::Tracked(rivals) => {
-                points.extend(rivals.answers.iter().rev().skip(1).map(|y| with(y)));
-                points.push(with(&point[m + n..]));
-            }
-        }
-        points
-    }
-
-    /// f + w F in the scale of f.
-    fn leaned(&self, below: &[f64], above: &[f64]) -> Vec<f64> {
-        let mut row = below.to_vec();
-        if let Change::Lean(weight, scales) = self {
-            let liked = above[0] / scales.leader() + PRICE * scales.upper_violation(above);
-            row[0] += weight * scales.follower() * liked;
-        }
-        row
-    }
-
-    /// Whether the answer that the leader hopes for costs the follower more than so many times what f changes by.
-    fn costs_more(&self, than: f64, shape: Shape, row: &[f64]) -> bool {
-        match self {
-            Change::Exact(rivals) => {
-                let gaps = row.iter().skip(1 + shape.upper[1]).take(1 + rivals.answers.len());
-                gaps.fold(0.0, |a: f64, b| a.max(*b)) > than * rivals.range
-            }
-            Change::Regret(_, range) => row.first().is_none_or(|regret| *regret > than * range),
-            _ => false,
-        }
-    }
-
-    /// Whether the follower loses nothing any more, and F is what it is to be.
-    fn is_reached(&self, shape: Shape, row: &[f64]) -> bool {
-        let Change::Regret(_, range) = self else { return false };
-        row.get(1 + shape.upper[1]).is_some_and(|above| *above <= 0.0) && row[0] <= NOTHING * range
-    }
-
-    /// Values of the changed problem; none if an evaluation failed.
-    fn row(&self, shape: Shape, run: &Archive, level: Level, point: &[f64]) -> Option<Vec<f64>> {
-        let true_points = self.points(shape, level, point);
-        let mut rows = true_points.iter().map(|(of, p)| row_at(run, *of, p).unwrap_or(&[]));
-        let sound = |row: Option<&'_ [f64]>| row.filter(|row| !row.is_empty()).map(<[f64]>::to_vec);
-        let first = sound(rows.next())?;
-        if level == Level::Lower {
-            return match self {
-                Change::Lean(..) => Some(self.leaned(&sound(rows.next())?, &first)),
-                Change::Tracked(_) => Some(both(&first, &sound(rows.next())?, shape.lower[1])),
-                _ => Some(first),
-            };
-        }
-        let below = sound(rows.next())?;
-        let (gi, li) = (shape.upper[1], shape.lower[1]);
-        let gap = |rivals: &Rivals, row: &[f64]| {
-            rivals.value(row).map_or(-rivals.scales.follower(), |value| below[0] - value)
-        };
-        match self {
-            Change::Lean(..) => Some(first),
-            Change::Feasible => {
-                let (above, below) = (&first[1..], &below[1..]);
-                Some([&first[..1], &above[..gi], &below[..li], &above[gi..], &below[li..]].concat())
-            }
-            Change::Exact(rivals) => {
-                let own = below[0] - sound(rows.next())?[0];
-                let gaps: Vec<f64> = std::iter::once(own).chain(rows.map(|row| gap(rivals, row))).collect();
-                let (above, below) = (&first[1..], &below[1..]);
-                Some([&first[..1], &above[..gi], &gaps, &below[..li], &above[gi..], &below[li..]].concat())
-            }
-            Change::Regret(level, _) => {
-                let own = below[0] - sound(rows.next())?[0];
-                let (above, below) = (&first[1..], &below[1..]);
-                let rest = [&above[..gi], &[first[0] - level], &below[..li], &above[gi..], &below[li..]].concat();
-                Some([vec![own], rest].concat())
-            }
-            Change::Border(rivals) | Change::Tracked(rivals) => {
-                let gaps: Vec<f64> = rows.map(|row| gap(rivals, row)).collect();
-                Some([&first[..=gi], &gaps, &first[1 + gi..]].concat())
-            }
-        }
-    }
-}
-
 impl Search for Changed {
     fn ask(&mut self, ground: &Ground<'_>, wanted: &mut Wanted) {
         wanted.clear(Level::Lower);
@@ -382,139 +226,4 @@ pub(in crate::portfolio) fn with_true_rows(mut claim: Claim, run: &Archive) -> O
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::problem::{LevelSpec, ProblemSpec};
-
-    /// One variable each, with one inequality each: F = x + y, G = x - y, f = x * y, g = y - 0.5.
-    fn run(points: &[[f64; 2]]) -> (Shape, Archive, Scales) {
-        let level = || LevelSpec { inequalities: 1, ..LevelSpec::boxed(vec![(0.0, 1.0)]) };
-        let spec = ProblemSpec::new("scripted", level(), level());
-        let shape = Shape::of(&spec);
-        let mut archive = shape.archive();
-        for [x, y] in points {
-            archive.push(Level::Upper, &[*x, *y], &[x + y, x - y]);
-            archive.push(Level::Lower, &[*x, *y], &[x * y, y - 0.5]);
-        }
-        let scales = Scales::new(&spec, &archive);
-        (shape, archive, scales)
-    }
-
-    #[test]
-    fn leaning_adds_what_the_leader_likes() {
-        let (shape, archive, scales) = run(&[[0.0, 0.5], [0.25, 0.5], [0.5, 0.5], [1.0, 0.25]]);
-        let change = Change::Lean(0.5, scales.clone());
-        let row = change.row(shape, &archive, Level::Lower, &[0.25, 0.5]).unwrap();
-        let expected = 0.125 + 0.5 * scales.follower() * 0.75 / scales.leader();
-        assert!((row[0] - expected).abs() < 1e-15 && row[1] == 0.0, "{row:?}");
-        // A violation above costs: G = 0.75 at the last point.
-        let row = change.row(shape, &archive, Level::Lower, &[1.0, 0.25]).unwrap();
-        assert!(row[0] > 0.25 + 0.5 * scales.follower() * 1.25 / scales.leader());
-        assert_eq!(change.row(shape, &archive, Level::Upper, &[0.25, 0.5]), Some(vec![0.75, -0.25]));
-        assert_eq!(change.row(shape, &archive, Level::Upper, &[0.3, 0.5]), None);
-    }
-
-    #[test]
-    fn an_exact_end_bounds_f_by_the_answer_and_its_rivals() {
-        let (shape, archive, scales) = run(&[[0.5, 0.25], [0.5, 0.5], [0.5, 1.0], [0.5, 0.0]]);
-        let rivals = Rivals { answers: vec![vec![0.0], vec![1.0]], scales, range: 1.0 };
-        let price = PRICE * rivals.scales.follower() * rivals.scales.lower_violation(&[0.5, 0.5]);
-        let change = Change::Exact(rivals);
-        assert_eq!(change.shape(shape), Shape { upper: [2, 5, 0], lower: [1, 1, 0] });
-        // The point is (x, y, z).
-        let row = change.row(shape, &archive, Level::Upper, &[0.5, 0.25, 0.5]).unwrap();
-        // F, G, f - f(z), f - f of both rivals (the second breaks g), g.
-        assert_eq!(row, [0.75, 0.25, -0.125, 0.125, 0.125 - (0.5 + price), -0.25]);
-        assert!(price > 0.0);
-        assert_eq!(change.row(shape, &archive, Level::Lower, &[0.5, 0.25, 0.5]), Some(vec![0.25, 0.0]));
-    }
-
-    #[test]
-    fn a_regret_is_what_the_follower_loses_below_a_level_of_f() {
-        let (shape, archive, _) = run(&[[0.5, 0.25], [0.5, 0.5]]);
-        let change = Change::Regret(0.7, 2.0);
-        assert_eq!(change.shape(shape), Shape { upper: [2, 3, 0], lower: [1, 1, 0] });
-        // The point is (x, y, z): f - f(z), G, F above the level, g.
-        let row = change.row(shape, &archive, Level::Upper, &[0.5, 0.5, 0.25]).unwrap();
-        assert_eq!((row.len(), row[0], row[1], row[3]), (4, 0.125, 0.0, 0.0));
-        assert!((row[2] - 0.3).abs() < 1e-15, "F = 1");
-        assert_eq!(change.row(shape, &archive, Level::Lower, &[0.5, 0.5, 0.25]), Some(vec![0.125, -0.25]));
-        assert!(change.costs_more(0.06, shape, &row) && !change.costs_more(0.07, shape, &row), "of 2");
-        let reached = |regret: f64, above: f64| change.is_reached(shape, &[regret, 9.0, above, 9.0]);
-        assert!(reached(1e-9, 0.0) && !reached(1e-8, 0.0) && !reached(1e-9, 0.1));
-    }
-
-    #[test]
-    fn a_follower_that_still_loses_much_after_a_quarter_of_the_evaluations_is_not_indifferent() {
-        assert!(loses_still(25, 100, 0.2, 1.0) && !loses_still(24, 100, 0.2, 1.0), "it has only begun");
-        assert!(!loses_still(25, 100, 0.05, 1.0), "it is on its way");
-    }
-
-    #[test]
-    fn an_answer_that_costs_the_follower_a_lot_is_no_tie() {
-        let (shape, _, scales) = run(&[[0.5, 0.25], [0.5, 0.5], [0.5, 1.0], [0.5, 0.0]]);
-        let scale = scales.follower();
-        let change =
-            Change::Exact(Rivals { answers: vec![vec![0.0]], range: scales.follower(), scales: scales.clone() });
-        // F, G, then what the follower loses against its answer and against a rival, g.
-        let lost = |own: f64, rival: f64| change.costs_more(TIED, shape, &[0.0, 9.0, own * scale, rival * scale, 9.0]);
-        assert!(lost(4.1, 0.0) && lost(0.0, 4.1) && !lost(3.9, 3.9));
-        let border = Change::Border(Rivals { answers: vec![vec![0.0]], scales, range: 1.0 });
-        assert!(!border.costs_more(TIED, shape, &[0.0, 9.0, 9.0 * scale]));
-    }
-
-    /// A border between the answers 0.25 and 0.5, from where the first is worse, with other places to begin.
-    fn border(starts: Vec<Vec<f64>>) -> Vec<f64> {
-        let (shape, archive, scales) = run(&[[0.5, 0.25], [0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.75, 0.75]]);
-        let change = Change::Border(Rivals { answers: vec![vec![0.5]], scales: scales.clone(), range: 1.0 });
-        let start = Start { point: vec![0.75, 0.75], size: 0.25, budget: 100, still: 1e-3, goal: None };
-        let mut search = Changed::new(shape, &archive, change, start, false).or_from(starts);
-        let level = || LevelSpec { inequalities: 1, ..LevelSpec::boxed(vec![(0.0, 1.0)]) };
-        let spec = ProblemSpec::new("scripted", level(), level());
-        let streams = crate::rng::Streams::new(1);
-        let ground = Ground { spec: &spec, archive: &archive, scales: &scales, streams };
-        search.ask(&ground, &mut Wanted::new(2));
-        search.descent.start().point.clone()
-    }
-
-    #[test]
-    fn a_border_begins_at_the_best_decision_that_keeps_it() {
-        // G = x - y and f(x, y) <= f(x, 0.5) hold at the first and the third alone.
-        assert_eq!(border(vec![vec![0.5, 0.5], vec![0.5, 0.25], vec![0.25, 0.5]]), [0.25, 0.5]);
-        assert_eq!(border(vec![vec![0.5, 0.25]]), [0.75, 0.75], "none does");
-        assert_eq!(border(Vec::new()), [0.75, 0.75]);
-    }
-
-    #[test]
-    fn a_feasible_descent_sees_the_constraints_of_both() {
-        let (shape, archive, _) = run(&[[0.5, 0.25]]);
-        assert_eq!(Change::Feasible.shape(shape), Shape { upper: [1, 2, 0], ..shape });
-        assert_eq!(Change::Feasible.row(shape, &archive, Level::Upper, &[0.5, 0.25]), Some(vec![0.75, 0.25, -0.25]));
-        assert_eq!(Change::Feasible.row(shape, &archive, Level::Lower, &[0.5, 0.25]), Some(vec![0.125, -0.25]));
-    }
-
-    #[test]
-    fn along_a_border_the_follower_is_the_true_one() {
-        let (shape, archive, scales) = run(&[[0.5, 0.25], [0.5, 0.5], [1.0, 0.0]]);
-        let change = Change::Border(Rivals { answers: vec![vec![0.5]], scales, range: 1.0 });
-        assert_eq!(change.shape(shape), Shape { upper: [1, 2, 0], ..shape });
-        assert_eq!(change.row(shape, &archive, Level::Lower, &[0.5, 0.25]), Some(vec![0.125, -0.25]));
-        assert_eq!(change.row(shape, &archive, Level::Upper, &[0.5, 0.25]), Some(vec![0.75, 0.25, -0.125]));
-        // Three true evaluations are wanted for one above, one for one below.
-        assert_eq!(change.points(shape, Level::Upper, &[0.5, 0.25]).len(), 3);
-        assert_eq!(change.points(shape, Level::Lower, &[0.5, 0.25]), [(Level::Lower, vec![0.5, 0.25])]);
-    }
-
-    #[test]
-    fn a_tracked_rival_is_a_second_answer() {
-        let (shape, archive, scales) = run(&[[0.5, 0.25], [0.5, 0.5], [0.5, 1.0]]);
-        let change = Change::Tracked(Rivals { answers: vec![vec![1.0], vec![0.5]], scales, range: 1.0 });
-        assert_eq!(change.shape(shape), Shape { upper: [1, 3, 0], lower: [2, 2, 0] });
-        // The point is (x, y, z): the sum of f, and g of both.
-        assert_eq!(change.row(shape, &archive, Level::Lower, &[0.5, 0.25, 0.5]), Some(vec![0.375, -0.25, 0.0]));
-        // F, G, f less that of the rival that stays (at a price, as it breaks g), f less that of the one that goes along.
-        let row = change.row(shape, &archive, Level::Upper, &[0.5, 0.25, 0.5]).unwrap();
-        assert_eq!((row[0], row[1], row[3], row.len()), (0.75, 0.25, -0.125, 4));
-        assert!(row[2] < 0.125 - 0.5, "{row:?}");
-    }
-}
+mod tests;

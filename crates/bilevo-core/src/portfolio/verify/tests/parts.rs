@@ -1,6 +1,7 @@
 //! What a verdict is made of: how much is probed, where, and how f is measured.
 
 use super::*;
+use crate::portfolio::verify::sample::{anywhere, away, usual_change};
 
 /// The first points that a verdict with so much room asks for; one upper variable, the answer in the middle.
 fn probes(n: usize, look: Look, known: Vec<Vec<f64>>) -> usize {
