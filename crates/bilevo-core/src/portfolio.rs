@@ -22,6 +22,7 @@
 //! | what comes next? | `next.rs`, `next/borders.rs` after a correction, `next/ties.rs` |
 //! | when does it end? | `next/ending.rs` |
 //! | from where, with how much? | `scheme/begin.rs` |
+//! | how does the engine see it? | `scheme/citizen.rs` |
 //! | what do earlier runs tell? | `known.rs` |
 //!
 //! Variables are in unit coordinates, functions are judged by their observed spread, renewed whenever a

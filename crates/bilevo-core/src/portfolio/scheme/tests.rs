@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::batch::Replies;
+use crate::candidate::Solved;
+use crate::engine::Scheme;
 use crate::portfolio::verify::Verdict;
 use crate::problem::LevelSpec;
 use crate::record::Fate;
