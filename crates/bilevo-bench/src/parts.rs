@@ -24,12 +24,11 @@ impl Part {
 /// What everything else is compared with: a setting that is on anyway.
 const NOTHING: Part = Part::new("nothing", "portfolio.borders", "on");
 
-const PARTS: [Part; 12] = [
+const PARTS: [Part; 11] = [
     Part::new("descents", "portfolio.descent", "0"),
     Part::new("borders", "portfolio.borders", "off"),
     Part::new("tie searches", "portfolio.ties", "0"),
     Part::new("contrastive allocator", "allocator.kind", "all"),
-    Part::new("next-best decisions", "portfolio.seconds", "off"),
     Part::new("lower corner", "portfolio.corner", "off"),
     Part::new("arrival", "portfolio.arrival", "off"),
     Part::new("other answers", "portfolio.others", "off"),

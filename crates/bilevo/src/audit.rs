@@ -110,10 +110,12 @@ pub(crate) const TOLERANCE: f64 = 1e-4;
 const NOISE: f64 = 6.0;
 /// The difference of F that counts as zero, as a share of the usual variation of F.
 const SAME: f64 = 1e-4;
-/// Smaller differences count too if they are this share of both objectives, and more than this share of their usual
-/// variation, which is what the accuracy of a search leaves.
+/// Smaller differences count too if they are this share of both objectives, more than this share of their usual
+/// variation, which is what the accuracy of a search leaves, and both answers lie within this share of the box: farther
+/// apart, they are equally good.
 const MUCH: f64 = 0.01;
 const FINE: f64 = 1e-8;
+const CLOSE: f64 = 0.1;
 
 /// What an audit found. Objective values are as the problem returns them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -385,7 +387,11 @@ impl Finding<'_> {
     fn is_much(&self, gap: f64, best: &Response) -> bool {
         let (Some([above, below]), Some(value)) = (self.fine, best.upper_value) else { return false };
         let much = |a: f64, b: f64, fine: f64| (a - b).abs() > fine.max(MUCH * a.abs().max(b.abs()));
+        let space = &self.spec.lower.space;
+        let close = (space.iter().zip(&best.y).zip(&self.solution.y))
+            .all(|((variable, a), b)| (a - b).abs() <= CLOSE * variable.width());
         gap > 0.0
+            && close
             && much(self.solution.lower_value, best.lower_value, below)
             && much(self.solution.upper_value, value, above)
     }

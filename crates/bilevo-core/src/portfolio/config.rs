@@ -53,8 +53,6 @@ settings! {
     ties: usize = 3, |_| whole(0, 1000);
     /// Whether to search along the border between two answers of the follower.
     borders: Switch = Switch::On, |_| words(Switch::ALL);
-    /// Whether to reconsider, after a correction, the next-best decisions that a search has found.
-    seconds: Switch = Switch::On, |_| words(Switch::ALL);
     /// Whether to descend from near the lower and the upper corner of the leader's box before the run ends.
     corner: Switch = Switch::On, |_| words(Switch::ALL);
     /// Whether a restart ends when it comes near the best verified decision.

@@ -47,8 +47,6 @@ pub(super) enum Kind {
     Border,
     /// To the last decision that has an answer.
     Edge,
-    /// No search: a decision that another search came across, looked at again after a correction.
-    Second,
     /// A smoothed search, where values are noisy, from anywhere ...
     Smooth,
     /// ... or from what another search of the same restart found.
@@ -65,8 +63,6 @@ pub(super) struct Entry {
     pub(super) claim: Option<Claim>,
     /// Answers that the follower was not to prefer, for exact ends and borders.
     pub(super) rivals: Vec<Vec<f64>>,
-    /// The next-best decisions that it saw, away from the claim.
-    pub(super) seconds: Vec<Claim>,
     /// The latest verdict on the claim.
     pub(super) verdict: Option<Verdict>,
     /// Verdicts, and how many of them found another answer.
@@ -225,7 +221,7 @@ impl History {
             let mut all = self.of_restart(restart);
             let plain =
                 all.clone().next().is_some_and(|e| matches!(e.kind, Kind::Descent | Kind::Known | Kind::Population));
-            let stands = |e: &Entry| e.kind != Kind::Second && e.verdict.is_some() && !e.is_corrected();
+            let stands = |e: &Entry| e.verdict.is_some() && !e.is_corrected();
             let last = all.rfind(|e| e.end == End::Converged && stands(e));
             plain
                 && last

@@ -1,13 +1,12 @@
 //! Which search comes next, from where, and when a run ends: a function of the history alone.
 //!
 //! 1. A claim gets a verdict.
-//! 2. A restart is brought to its end: a population is finished by a descent, and goes on where that does
-//!    not come to an end; where the verdict found another answer, a descent goes on from there, the border
-//!    between the two is searched if the claim would have paid, and again with every further answer that a
-//!    verdict finds there, or with the same one tracked if it only moved, and the next-best decisions that the
-//!    restart saw are looked at. Where it claimed more at a decision without an answer, the last one that has one
-//!    is looked for. A leaning descent goes on to its exact end, and where that leads nowhere to where the follower
-//!    loses nothing.
+//! 2. A restart is brought to its end. A descent finishes a population, which goes on if the descent does not
+//!    converge. If the verdict found another answer, a descent goes on from there. If the claim would have paid, the
+//!    border between the two answers is searched, and again with every further answer that a verdict finds there; a
+//!    rival that only moved is tracked. If the restart claimed more at a decision without an answer, the last decision
+//!    that has one is looked for. A leaning descent goes on to its exact end, and if that leads nowhere, to a decision
+//!    where the follower loses nothing.
 //! 3. An elite that stands alone while restarts end elsewhere is verified again: it may owe its value to an
 //!    answer that is not the follower's.
 //! 4. The run ends when restarts agree: three that are feasible and uncorrected, one of them wide. One that saw
@@ -30,7 +29,7 @@ use super::config::PortfolioConfig;
 use super::history::{Entry, History, Kind};
 use super::search::End;
 use super::verify::{DIFFERENT, Depth};
-use borders::{after_correction, another_round, may_cost, second};
+use borders::{after_correction, another_round, may_cost};
 use ending::{closing, is_exhausted};
 use ties::{after_exact, after_leaning, after_regret, lean, lean_from, lean_is_due, regret, tied};
 
@@ -70,8 +69,6 @@ pub(super) enum Next {
     Feasible(Claim),
     /// The last decision that has an answer, on the way from a claim to a decision that has none.
     Edge(Claim, Vec<f64>),
-    /// Another look at a decision that a search came across.
-    Second(Claim),
     /// A smoothed search from a claim, or from anywhere.
     Smooth(Option<Claim>),
     /// A verdict on the claim of an entry.
@@ -135,7 +132,7 @@ fn verdict(history: &History, last: &Entry) -> Option<Next> {
     let deserved = match last.kind {
         _ if hopeless || worse => false,
         Kind::Population | Kind::Sample | Kind::LeanHere | Kind::LeanAway | Kind::LeanOn => false,
-        Kind::Regret | Kind::Exact | Kind::Border | Kind::Edge | Kind::Second => promises,
+        Kind::Regret | Kind::Exact | Kind::Border | Kind::Edge => promises,
         // They come only with noise, which has rules of its own.
         Kind::Smooth | Kind::SmoothHere => false,
         Kind::Descent | Kind::Known | Kind::NearEnds | Kind::Finish | Kind::Feasible => match last.end {
@@ -200,12 +197,7 @@ fn follow_up(history: &History, config: &PortfolioConfig) -> Option<Next> {
     if let Some(claim) = tied(history, last).filter(|_| config.ties > 0 && last.kind != Kind::Exact) {
         return Some(lean_from(claim));
     }
-    if last.kind == Kind::Second && !last.is_corrected() {
-        // It stands.
-        return last.verified().map(|claim| Next::Finish(claim.clone(), ANEW));
-    }
     after_correction(history, config, &restart)
-        .or_else(|| second(history, &restart).filter(|_| config.seconds.is_on()))
         .or_else(|| left_behind(history, &restart))
         .or_else(|| edge(history, config, &restart).filter(|_| config.feasible.is_on()))
 }

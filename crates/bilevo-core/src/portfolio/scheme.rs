@@ -22,8 +22,6 @@ use citizen::steps;
 use present::Present;
 use serde::{Deserialize, Serialize};
 
-/// Next-best decisions of a search that the history keeps.
-const SECONDS: usize = 3;
 /// Evaluations of a whole verdict: so many, and so many for each lower variable. The last part of a small
 /// budget is kept for one, but not more than a share of it.
 const VERDICT: (u64, u64) = (40, 50);
@@ -216,7 +214,6 @@ impl Portfolio {
             Present::Sample(search) => (Kind::Sample, search.end(), search.claim()),
             Present::Edge(search) => (Kind::Edge, search.end(), search.claim()),
             Present::Smooth(search, kind) => (kind, search.end(), search.claim()),
-            Present::Second(claim) => (Kind::Second, Some(End::Converged), Some(claim)),
             Present::Recalled(claim) => (Kind::Known, Some(End::Converged), Some(claim)),
             Present::Changed(search, kind, of) => {
                 rivals = of;
@@ -239,7 +236,6 @@ impl Portfolio {
             kind,
             restart: restart + u64::from(begins),
             end: end.unwrap_or(End::Spent),
-            seconds: claim.as_ref().map_or_else(Vec::new, |claim| self.best_seen(self.since, claim, SECONDS)),
             claim,
             rivals,
             verdict: None,
@@ -258,28 +254,6 @@ impl Portfolio {
         let scale = self.history.scales.leader();
         let same = |row: &&&[f64]| row.iter().zip(&claim.upper).all(|(a, b)| (a - b).abs() <= FLAT * scale);
         !rows.is_empty() && 2 * rows.iter().filter(same).count() >= rows.len()
-    }
-
-    /// The best decisions of the archive from an upper point on, away from a claim and from each other.
-    fn best_seen(&self, since: usize, claim: &Claim, count: usize) -> Vec<Claim> {
-        let Archive { upper, lower, .. } = &self.archive;
-        let sound = (since..upper.len()).filter_map(|i| Some((i, upper.row(i)?)));
-        let violation = |row: &[f64]| self.history.scales.upper_violation(row);
-        let mut all: Vec<(usize, &[f64])> = sound.filter(|(_, row)| violation(row) <= 0.0).collect();
-        all.sort_by(|a, b| a.1[0].total_cmp(&b.1[0]));
-        let mut seconds: Vec<Claim> = Vec::new();
-        for (i, above) in all {
-            let (x, y) = upper.point(i).split_at(self.shape.upper[0]);
-            let new = seconds.iter().chain([claim]).all(|c| distance(&c.x, x) > DIFFERENT);
-            if seconds.len() == count || !new {
-                continue;
-            }
-            if let Some(below) = lower.find(upper.point(i)).and_then(|i| lower.row(i)) {
-                let (upper, lower) = (above.to_vec(), below.to_vec());
-                seconds.push(Claim { x: x.to_vec(), y: y.to_vec(), upper, lower, settled: false });
-            }
-        }
-        seconds
     }
 
     /// The best verified claim, or what a search has found since if that is better.

@@ -14,7 +14,6 @@ impl Kind {
             Kind::NearEnds => "descent from a corner of the box",
             Kind::Population => "population",
             Kind::Finish => "finishing descent",
-            Kind::Second => "descent from the next-best decision",
             Kind::Feasible => "descent to a feasible answer",
             Kind::Sample => "sample of the box",
             Kind::LeanHere | Kind::LeanAway | Kind::LeanOn => "tie search",

@@ -270,6 +270,16 @@ fn a_gap_that_is_much_of_both_objectives_counts_in_a_wide_box() {
 }
 
 #[test]
+fn a_tiny_gap_between_distant_answers_is_a_tie() {
+    // All but indifferent: both ends of the box are as good up to a billionth of what f changes by elsewhere.
+    let tied = own(1, LevelSpec::boxed(vec![(-1.0, 1.0)]), |level, x, y, _| {
+        Ok(if level == Level::Upper { y[0] } else { x[0] * y[0] + (y[0] * y[0] - 1.0).powi(2) })
+    });
+    let found = audited(&tied, &[2e-8], &[1.0]);
+    assert!(found.passed() && found.ties.is_some(), "{found:?}");
+}
+
+#[test]
 fn units_of_power_plants_do_not_mislead_a_run() {
     let problem = in_si_units();
     for seed in 1..=20 {

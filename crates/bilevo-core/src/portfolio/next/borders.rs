@@ -1,4 +1,4 @@
-//! After a correction: the true answer, the border to the hoped for one, and the next-best decisions.
+//! After a correction: the true answer, and the border to the hoped for one.
 
 use super::{ANEW, Next};
 use crate::portfolio::archive::distance;
@@ -16,8 +16,6 @@ const ALLOWANCE: (u64, f64) = (3, 0.25);
 const REGRETS: f64 = 0.1;
 /// Rivals at most, the latest.
 const RIVALS: usize = 6;
-/// Next-best decisions of a restart that are looked at.
-const SECONDS: usize = 2;
 
 /// A descent goes on from the true answer, once in a restart; then the border to the one hoped for.
 pub(super) fn after_correction(history: &History, config: &PortfolioConfig, restart: &[&Entry]) -> Option<Next> {
@@ -26,7 +24,7 @@ pub(super) fn after_correction(history: &History, config: &PortfolioConfig, rest
     let at = corrected().next_back()?;
     let verdict = restart[at].verdict.as_ref()?;
     let moved_on = corrected().count() > 1 || restart[at + 1..].iter().any(|e| e.kind == Kind::Finish);
-    if verdict.claim.settled && !moved_on && restart[at].kind != Kind::Second {
+    if verdict.claim.settled && !moved_on {
         return Some(Next::Finish(verdict.claim.clone(), ANEW));
     }
     let had = restart.iter().any(|e| e.kind == Kind::Border);
@@ -82,22 +80,6 @@ pub(super) fn rivals(history: &History) -> Vec<Vec<f64>> {
     let given = |e: &Entry| e.verdict.as_ref().filter(|v| v.hoped.is_some()).map(|v| v.claim.y.clone());
     let all = changed.flat_map(|e| e.rivals.iter().cloned().chain(given(e)));
     all.fold(Vec::new(), |rivals, y| with_rival(rivals, &y))
-}
-
-/// After a correction, the next-best decisions that the restart saw: under the answer that is now known
-/// one of them may be better than what is left of the claim.
-pub(super) fn second(history: &History, restart: &[&Entry]) -> Option<Next> {
-    let looked = restart.iter().filter(|e| e.kind == Kind::Second).count();
-    let won = |e: &Entry| history.elite().is_some_and(|elite| history.is_border_of(e, elite));
-    if restart.iter().any(|e| won(e)) || looked >= SECONDS || !restart.iter().any(|e| e.is_corrected()) {
-        return None;
-    }
-    let seen = |x: &[f64]| {
-        let verified = history.entries.iter().filter_map(Entry::verified);
-        verified.map(|c| &c.x).any(|other| distance(other, x) <= DIFFERENT)
-    };
-    let seconds = restart.iter().flat_map(|e| &e.seconds).filter(|c| history.promises(c) && !seen(&c.x));
-    seconds.min_by(|a, b| history.scales.compare(a, b)).map(|claim| Next::Second(claim.clone()))
 }
 
 /// Whether searches along borders have not failed too often: where the follower has many minima, a third

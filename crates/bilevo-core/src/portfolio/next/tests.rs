@@ -34,20 +34,8 @@ fn claim(value: f64, y: f64) -> Claim {
 /// A search that ended at a value, not yet verified.
 fn ended(restart: u64, kind: Kind, end: End, value: f64) -> Entry {
     let claim = Some(claim(value, 0.5));
-    let (rivals, seconds) = (Vec::new(), Vec::new());
-    Entry {
-        kind,
-        restart,
-        end,
-        claim,
-        rivals,
-        seconds,
-        verdict: None,
-        looks: 0,
-        corrections: 0,
-        flat: false,
-        spent: 100,
-    }
+    let rivals = Vec::new();
+    Entry { kind, restart, end, claim, rivals, verdict: None, looks: 0, corrections: 0, flat: false, spent: 100 }
 }
 
 fn verdict(claim: Claim, depth: Depth) -> Option<Verdict> {
@@ -167,26 +155,6 @@ fn rounds_that_converge_go_on_whatever_they_cost() {
         |rival: f64| Entry { rivals: vec![vec![rival]], spent: 1_000_000, ..corrected(2, Kind::Border, 0.3, 0.9) };
     assert!(matches!(after([&entries[..], &[dear(0.88)]].concat()), Next::Tracked(..)));
     assert!(!matches!(after([&entries[..], &[dear(0.1)]].concat()), Next::Border(..)));
-}
-
-#[test]
-fn after_a_correction_the_next_best_decisions_are_looked_at() {
-    let mut first = corrected(1, Kind::Descent, 0.2, 0.8);
-    first.seconds = vec![claim(0.6, 0.5), claim(0.5, 0.5), claim(0.9, 0.5)];
-    let border = Entry { claim: None, ..ended(1, Kind::Border, End::Converged, 0.6) };
-    let mut entries = vec![first, verified(1, Kind::Finish, 0.75), border];
-    assert_eq!(after(entries.clone()), Next::Second(claim(0.5, 0.5)));
-    entries.push(ended(1, Kind::Second, End::Converged, 0.5));
-    assert_eq!(after(entries.clone()), Next::Verify(3, Depth::Full));
-    // Where it stands a descent goes on from there, and the other one is worse.
-    entries[3] = verified(1, Kind::Second, 0.5);
-    let Next::Finish(from, _) = after(entries.clone()) else { panic!() };
-    assert_eq!(from.value(), 0.5);
-    entries.push(verified(1, Kind::Finish, 0.45));
-    assert!(matches!(after(entries.clone()), Next::Restart(_)));
-    // Without a correction nothing is looked at again.
-    entries[0] = Entry { seconds: entries[0].seconds.clone(), ..verified(1, Kind::Descent, 0.8) };
-    assert!(matches!(after(entries[..1].to_vec()), Next::Restart(_)));
 }
 
 /// What comes next where the follower has a constraint.
@@ -345,9 +313,6 @@ fn restarts_that_end_elsewhere_ask_for_more_agreement() {
     assert!(is_agreed(&History { entries: once.clone(), ..empty() }, &PortfolioConfig::default()));
     let twice = [once, vec![elsewhere(5)]].concat();
     assert!(!is_agreed(&History { entries: twice.clone(), ..empty() }, &PortfolioConfig::default()));
-    // Looking at next-best decisions afterwards changes nothing of that.
-    let seconds = [twice.clone(), vec![corrected(5, Kind::Second, 0.1, 0.9)]].concat();
-    assert!(!is_agreed(&History { entries: seconds, ..empty() }, &PortfolioConfig::default()));
     let again = [twice, vec![verified(6, Kind::Descent, 0.2)]].concat();
     assert!(is_agreed(&History { entries: again, ..empty() }, &PortfolioConfig::default()));
 }
@@ -576,12 +541,6 @@ fn parts_that_are_switched_off_are_left_out() {
         let history = History { entries, ..empty() };
         [next(&history, &on), next(&history, &without)]
     };
-    let mut first = corrected(1, Kind::Descent, 0.2, 0.8);
-    first.seconds = vec![claim(0.5, 0.5)];
-    let border = Entry { claim: None, ..ended(1, Kind::Border, End::Converged, 0.6) };
-    let entries = vec![first, verified(1, Kind::Finish, 0.75), border];
-    let [with, without] = differ(entries, PortfolioConfig { seconds: off, ..on.clone() });
-    assert!(matches!(with, Next::Second(_)) && matches!(without, Next::Restart(_)), "{without:?}");
     let [with, without] = differ(agreed(), PortfolioConfig { corner: off, ..on.clone() });
     assert_eq!([with, without], [Next::Restart(Kind::NearEnds), Next::Verify(0, Depth::Wide)]);
     let lone =

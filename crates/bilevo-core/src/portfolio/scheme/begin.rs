@@ -3,6 +3,7 @@
 use super::{Portfolio, Present};
 use crate::config::Target;
 use crate::engine::RunView;
+use crate::portfolio::archive::{Archive, distance};
 use crate::portfolio::claim::Claim;
 use crate::portfolio::config::{Effort, PortfolioConfig};
 use crate::portfolio::history::{ARRIVED, Kind};
@@ -14,7 +15,7 @@ use crate::portfolio::search::population::{self, Population};
 use crate::portfolio::search::sample::Sample;
 use crate::portfolio::search::smooth::Smooth;
 use crate::portfolio::search::{Goal, Ground};
-use crate::portfolio::verify::{Depth, Look, Verify};
+use crate::portfolio::verify::{DIFFERENT, Depth, Look, Verify};
 use crate::position::PositionKind;
 use crate::problem::{Level, ProblemSpec};
 use crate::rng::{Purpose, Streams};
@@ -108,7 +109,6 @@ impl Portfolio {
             }
             Next::Feasible(claim) => self.changed(Change::Feasible, Kind::Feasible, claim.point(), (BORDER, SHARP)),
             Next::Edge(claim, without) => Present::Edge(Box::new(Edge::new(self.shape, &self.archive, claim, without))),
-            Next::Second(claim) => Present::Second(claim),
             Next::Smooth(from) => self.smooth(from, number, &streams),
             Next::Restart(_) | Next::End => Present::Ended,
         };
@@ -202,9 +202,26 @@ impl Portfolio {
         Rivals { answers, scales, range }
     }
 
-    /// Decisions that would be better than the elite with the answer they were judged by, away from a claim.
-    fn hopes(&self, claim: &Claim) -> Vec<Claim> {
-        let mut hopes = self.best_seen(0, claim, HOPES);
+    /// Decisions that would be better than the elite with the answer they were judged by, the best first, away from a
+    /// claim and from each other.
+    pub(super) fn hopes(&self, claim: &Claim) -> Vec<Claim> {
+        let Archive { upper, lower, .. } = &self.archive;
+        let sound = (0..upper.len()).filter_map(|i| Some((i, upper.row(i)?)));
+        let violation = |row: &[f64]| self.history.scales.upper_violation(row);
+        let mut all: Vec<(usize, &[f64])> = sound.filter(|(_, row)| violation(row) <= 0.0).collect();
+        all.sort_by(|a, b| a.1[0].total_cmp(&b.1[0]));
+        let mut hopes: Vec<Claim> = Vec::new();
+        for (i, above) in all {
+            let (x, y) = upper.point(i).split_at(self.shape.upper[0]);
+            let new = hopes.iter().chain([claim]).all(|c| distance(&c.x, x) > DIFFERENT);
+            if hopes.len() == HOPES || !new {
+                continue;
+            }
+            if let Some(below) = lower.find(upper.point(i)).and_then(|i| lower.row(i)) {
+                let (upper, lower) = (above.to_vec(), below.to_vec());
+                hopes.push(Claim { x: x.to_vec(), y: y.to_vec(), upper, lower, settled: false });
+            }
+        }
         hopes.retain(|hope| self.history.promises(hope));
         hopes
     }

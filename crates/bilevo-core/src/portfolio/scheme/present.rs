@@ -24,8 +24,6 @@ pub(super) enum Present {
     Smooth(Box<Smooth>, Kind),
     /// With the rivals of its answer.
     Changed(Box<Changed>, Kind, Vec<Vec<f64>>),
-    /// A decision that another search came across.
-    Second(Claim),
     /// What an earlier run found.
     Recalled(Claim),
     /// The verdict on the claim of an entry.
@@ -39,7 +37,7 @@ impl Present {
     /// The search under way, to look at.
     pub(super) fn searching(&self) -> Option<&dyn Search> {
         match self {
-            Present::Choice | Present::Second(_) | Present::Recalled(_) | Present::Ended | Present::Spent => None,
+            Present::Choice | Present::Recalled(_) | Present::Ended | Present::Spent => None,
             Present::Descent(search, _) => Some(&**search),
             Present::Population(search) => Some(&**search),
             Present::Sample(search) => Some(&**search),
@@ -53,7 +51,7 @@ impl Present {
     /// The search under way.
     pub(super) fn search(&mut self) -> Option<&mut dyn Search> {
         match self {
-            Present::Choice | Present::Second(_) | Present::Recalled(_) | Present::Ended | Present::Spent => None,
+            Present::Choice | Present::Recalled(_) | Present::Ended | Present::Spent => None,
             Present::Descent(search, _) => Some(&mut **search),
             Present::Population(search) => Some(&mut **search),
             Present::Sample(search) => Some(&mut **search),

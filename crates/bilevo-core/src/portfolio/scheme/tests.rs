@@ -37,10 +37,10 @@ fn claim(value: f64) -> Claim {
 fn entry(restart: u64, kind: Kind, value: f64, verified: bool) -> Entry {
     let (hoped, others, tied, range, depth) = (None, Vec::new(), false, Some(1.0), Depth::Full);
     let verdict = verified.then(|| Verdict { claim: claim(value), hoped, others, tied, range, depth });
-    let (rivals, seconds) = (Vec::new(), Vec::new());
+    let rivals = Vec::new();
     let looks = u64::from(verified);
     let (claim, end) = (Some(claim(value)), End::Converged);
-    Entry { kind, restart, end, claim, rivals, seconds, verdict, looks, corrections: 0, flat: false, spent: 100 }
+    Entry { kind, restart, end, claim, rivals, verdict, looks, corrections: 0, flat: false, spent: 100 }
 }
 
 #[test]
@@ -88,8 +88,9 @@ fn the_last_of_a_budget_goes_to_a_claim_that_is_worth_it() {
 }
 
 #[test]
-fn the_best_decisions_seen_lie_apart_from_a_claim_and_from_each_other() {
+fn hopes_are_better_than_the_elite_and_lie_apart_from_a_claim_and_from_each_other() {
     let mut portfolio = portfolio(auto());
+    portfolio.history.entries = vec![entry(1, Kind::Descent, 0.5, true)];
     // F is x; 0.125 is the claim, 0.03 is close to 0, and at 0.06 nothing is known of the follower.
     for (x, lower) in [(0.03, true), (0.06, false)] {
         portfolio.archive.push(Level::Upper, &[x, 0.9], &[x]);
@@ -97,12 +98,9 @@ fn the_best_decisions_seen_lie_apart_from_a_claim_and_from_each_other() {
             portfolio.archive.push(Level::Lower, &[x, 0.9], &[0.0]);
         }
     }
-    let seen = |since: usize, count: usize| -> Vec<f64> {
-        portfolio.best_seen(since, &claim(0.125), count).iter().map(|c| c.x[0]).collect()
-    };
-    assert_eq!(seen(0, 3), [0.0, 0.25, 0.375]);
-    assert_eq!(seen(4, 2), [0.03, 0.5]);
-    let first = &portfolio.best_seen(0, &claim(0.125), 1)[0];
+    let hopes = portfolio.hopes(&claim(0.125));
+    assert_eq!(hopes.iter().map(|c| c.x[0]).collect::<Vec<f64>>(), [0.0, 0.25, 0.375]);
+    let first = &hopes[0];
     assert_eq!((&first.y[..], &first.upper[..], first.settled), (&[0.0][..], &[0.0][..], false));
 }
 
@@ -140,11 +138,7 @@ fn ends_are_written_down_in_the_restart_they_belong_to() {
         (last.kind, last.restart, last.end, last.spent, portfolio.spent)
     };
     assert_eq!(conclude(Present::Recalled(claim(0.5)), 7), (Kind::Known, 1, End::Converged, 7, 0));
-    assert_eq!(conclude(Present::Second(claim(0.25)), 3), (Kind::Second, 1, End::Converged, 3, 0));
     assert_eq!(conclude(Present::Recalled(claim(0.5)), 1), (Kind::Known, 2, End::Converged, 1, 0));
-    // What it saw beside the claim: the claim is 0.5.
-    let seconds: Vec<f64> = portfolio.history.entries[0].seconds.iter().map(|c| c.x[0]).collect();
-    assert_eq!(seconds, [0.0, 0.125, 0.25]);
     assert!(matches!(portfolio.present, Present::Choice));
 }
 

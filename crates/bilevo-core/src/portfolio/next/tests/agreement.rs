@@ -30,7 +30,7 @@ fn a_border_at_the_elite_makes_its_restart_agree() {
         verified(1, Kind::Descent, 0.2),
         corrected(2, Kind::Descent, 0.1, 0.8),
         verified(2, Kind::Border, 0.2),
-        corrected(2, Kind::Second, 0.1, 0.9),
+        corrected(2, Kind::Finish, 0.1, 0.9),
     ];
     assert_eq!(history(entries.clone()).agreement(), (2, 0));
     let failed = [&entries[..2], &[corrected(2, Kind::Border, 0.2, 0.8)]].concat();
