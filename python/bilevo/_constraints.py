@@ -117,7 +117,7 @@ class _Scaled:
         self.function, self.factor = function, factor
 
     def __call__(self, x: Any, y: Any) -> Any:
-        return self.factor * _values.numbers(self.function(x, y))
+        return self.factor * _values.numbers(self.function(x, y), constraint=True)
 
 
 class _Linear:
@@ -153,7 +153,7 @@ class _Between:
         return bool(fixed.any() if self.kind == "equal" else (~fixed & np.isfinite([self.low, self.high])).any())
 
     def __call__(self, x: Any, y: Any) -> Any:
-        values = _values.numbers(self.function(x, y))
+        values = _values.numbers(self.function(x, y), constraint=True)
         values = values.reshape((len(x), -1) if self.vectorized else -1)
         low, high = (np.broadcast_to(bound, values.shape[-1:]) for bound in (self.low, self.high))
         fixed = low == high

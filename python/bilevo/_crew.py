@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ._errors import OutOfTime
@@ -25,11 +25,24 @@ class Limits:
 
     end: float | None = None
     each: float | None = None
+    began: float = field(default_factory=time.monotonic)
+
+    @classmethod
+    def within(cls, left: float | None, each: float | None) -> Limits:
+        """So many seconds from now, and so many for one evaluation."""
+        return cls(None if left is None else time.monotonic() + left, each)
 
     def check(self) -> None:
         """Raises :class:`OutOfTime` if the run has to end."""
         if self.end is not None and time.monotonic() >= self.end:
             raise OutOfTime
+
+    def check_calls(self, calls: int) -> None:
+        """Raises a :class:`TimeoutError` if so many calls, made since these limits are there, take too long."""
+        now = time.monotonic()
+        ends = [self.end, None if self.each is None else self.began + self.each * calls]
+        if any(end is not None and now >= end for end in ends):
+            raise TimeoutError(f"no answer within {now - self.began:.3g} s")
 
     def left(self, began: float | None, points: int = 1) -> float:
         """Seconds left to an evaluation of so many points that began then."""

@@ -16,7 +16,7 @@ from ._bounds import Bounds, Integer
 from ._constraints import Constraints, Objective, count_values
 from ._errors import BilevoWarning, ProblemError
 from ._known import Evaluations, Known, Layout, read_known
-from ._problem import BestKnown, BilevelProblem, FollowerSolver, FunctionProblem, Maximize, Names
+from ._problem import BestKnown, BilevelProblem, Counter, FollowerSolver, FunctionProblem, Maximize, Names
 from ._progress import progress as make_progress
 from ._result import Failure, Generation, Result
 from ._settings import Budget, Seed, known_method, read_count, read_number, read_seconds, read_seed, read_settings
@@ -188,7 +188,9 @@ def minimize(
         "names_lower": names_lower,
         "name": name,
     }
-    problem = _problem(F, own, vectorized, equality_tolerance, workers)
+    time_limit, eval_timeout = read_seconds("time_limit", time_limit), read_seconds("eval_timeout", eval_timeout)
+    count = count_values if workers is None else counter(workers, time_limit, eval_timeout)
+    problem = _problem(F, own, vectorized, equality_tolerance, count)
     if (audit or position is not None) and problem.n_lower == 0:
         raise ProblemError(
             "an audit needs the follower's objective to look for better answers, and here only its own solver is given"
@@ -209,8 +211,8 @@ def minimize(
             evaluator,
             on_generation=watch if watch.wanted else None,
             checkpoint=None if checkpoint is None else os.fspath(checkpoint),
-            time_limit=read_seconds("time_limit", time_limit),
-            eval_timeout=read_seconds("eval_timeout", eval_timeout),
+            time_limit=time_limit,
+            eval_timeout=eval_timeout,
             on_failure=on_failure,
             retries=read_count("retries", retries, most=1000),
             audit=bool(audit) or any(given is not None for given in (audit_evals, audit_tolerance, position)),
@@ -224,7 +226,8 @@ def minimize(
 
     def write_page(path: str, evaluations: int | None, units: dict[str, str]) -> None:
         with ExitStack() as stack:
-            run.report(_evaluator(problem, workers, eval_timeout, stack), path, raw, evaluations, units)
+            evaluator = _evaluator(problem, workers, eval_timeout, stack)
+            run.report(evaluator, path, raw, evaluations, units, eval_timeout)
 
     object.__setattr__(result, "_write_page", write_page)
     object.__setattr__(result, "evaluations", Evaluations(*run.evaluations(), *run.names()))
@@ -233,7 +236,7 @@ def minimize(
 
 
 def _problem(
-    F: Objective | AnyProblem, own: dict[str, Any], vectorized: bool, equality_tolerance: float, workers: Workers
+    F: Objective | AnyProblem, own: dict[str, Any], vectorized: bool, equality_tolerance: float, count: Counter
 ) -> BilevelProblem:
     if isinstance(F, (BilevelProblem, str, os.PathLike, type)):
         given = [key for key, value in own.items() if value is not None]
@@ -249,7 +252,7 @@ def _problem(
                 " solver of the follower, minimize(F, follower=solve, bounds_upper=...)"
             )
     own |= {"vectorized": vectorized, "equality_tolerance": equality_tolerance}
-    return FunctionProblem(F, **own, _count=count_values if workers is None else counter(workers))
+    return FunctionProblem(F, **own, _count=count)
 
 
 def _open(
@@ -286,6 +289,8 @@ def _evaluator(
     """What answers the batches: this process, threads of the engine, or a pool of workers."""
     if isinstance(problem, NamedProblem) and (workers is None or is_number(workers)):
         return problem._with_jobs(1 if workers is None else processes(workers, "threads"))
+    if eval_timeout == 0:
+        raise ProblemError("eval_timeout is 0, so no evaluation could end in time\nhint: leave it out for no limit")
     if eval_timeout is not None and not is_number(workers):
         raise ProblemError(
             "eval_timeout stops the process of an evaluation, so it needs worker processes"

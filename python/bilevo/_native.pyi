@@ -84,7 +84,13 @@ class Run:
         position: str | None,
     ) -> tuple[str, list[tuple[str, int, list[float], list[float], str, BaseException | None]]]: ...
     def report(
-        self, evaluator: Any, path: str, result: str, evaluations: int | None, units: dict[str, str]
+        self,
+        evaluator: Any,
+        path: str,
+        result: str,
+        evaluations: int | None,
+        units: dict[str, str],
+        eval_timeout: float | None,
     ) -> None: ...
     def result(self) -> str: ...
     def history(self) -> str: ...

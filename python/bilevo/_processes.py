@@ -230,13 +230,7 @@ class _Process:
 
     def end(self) -> None:
         """Ends it and all it has started."""
-        if self.process.pid is not None and self.process.is_alive() and hasattr(os, "killpg"):
-            try:
-                os.killpg(self.process.pid, signal.SIGKILL)
-            except OSError:
-                pass  # it has just begun, and does not lead its group yet
-        self.process.kill()
-        self.process.join()
+        _end(self.process)
         self.connection.close()
 
     def how_it_ended(self) -> str:
@@ -247,23 +241,33 @@ class _Process:
             return f"signal {-code}"
 
 
-def call_elsewhere(packed: bytes) -> Any:
-    """Calls a packed function in a process of its own; its result, or its exception."""
+def _end(process: Any) -> None:
+    """Ends a worker process and all it has started."""
+    if process.pid is not None and process.is_alive() and hasattr(os, "killpg"):
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except OSError:
+            pass  # it has just begun, and does not lead its group yet
+    process.kill()
+    process.join()
+
+
+def call_elsewhere(packed: bytes, limits: Limits, calls: int) -> Any:
+    """Calls a packed function, which makes so many calls, in a process of its own; its result, or its exception."""
     context = multiprocessing.get_context()
     connection, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_worker.call_once, args=(theirs, packed), name="bilevo worker")
     process.start()
     theirs.close()
     try:
-        while not wait([connection], Limits().wake()):
-            pass
+        while not wait([connection], limits.wake()):
+            limits.check_calls(calls)
         result, failed = connection.recv()
     except EOFError:
         process.join()
         raise ProblemError(f"they ended the process that evaluated them (exit code {process.exitcode})") from None
     finally:
-        process.kill()
-        process.join()
+        _end(process)
     if failed is not None:
         raise failed.exception or EvaluationError(failed.message)
     return result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import operator
 import secrets
 from collections.abc import Iterator, Mapping
@@ -76,8 +77,9 @@ def read_settings(
 
 
 def read_seconds(name: str, seconds: float | None) -> float | None:
-    """A number of seconds, if one is given."""
-    return read_number(name, seconds, "a number of seconds")
+    """A number of seconds, if one is given; an infinity is no limit."""
+    number = read_number(name, seconds, "a number of seconds")
+    return None if number == math.inf else number
 
 
 def read_number(name: str, value: float | None, what: str) -> float | None:

@@ -103,6 +103,8 @@ def numbers(value: Any, constraint: bool = False, who: str = "the function", wan
     """The value as an array of floats; masked entries become NaN, which counts as a failure."""
     if value is None:
         raise TypeError(f"{who} returned None\nhint: does it end without `return`?")
+    if constraint and _is_boolean(value):
+        raise BooleanConstraint
     try:
         if isinstance(value, np.ma.MaskedArray):
             return np.ma.asarray(value, dtype=np.float64).filled(np.nan)
@@ -116,6 +118,20 @@ def numbers(value: Any, constraint: bool = False, who: str = "the function", wan
     except (TypeError, ValueError) as error:
         raise TypeError(f"{who} returned {_shown(value)}, which is not a number: {error}") from None
     raise TypeError(f"{who} returned {_shown(value)}, which is not a number\nhint: return {wanted}")
+
+
+def _is_boolean(value: Any) -> bool:
+    """Whether a value, or one of several beside numbers, is True or False.
+
+    >>> _is_boolean([0.5, True]), _is_boolean(np.array([0.5, 1]))
+    (True, False)
+    """
+    if isinstance(value, (list, tuple)):
+        return any(_is_boolean(one) for one in value)
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    if kind == "O" and isinstance(value, np.ndarray):
+        return any(_is_boolean(one) for one in value.flat)
+    return isinstance(value, bool) or kind == "b"
 
 
 def _shown(value: object) -> str:

@@ -95,11 +95,7 @@ def serve(connection: Connection, at: Any, packed: bytes) -> None:
 
     `at` is shared with the one who asks: the index of the point under way, and when it began.
     """
-    # Ctrl-C is for the main process alone. Whatever is started here ends with this process.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(os, "setpgid"):
-        os.setpgid(0, 0)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _settle_in()
     try:
         problem: BilevelProblem = pickle.loads(packed)
         evaluator = problem._evaluator()
@@ -110,6 +106,17 @@ def serve(connection: Connection, at: Any, packed: bytes) -> None:
     while (asked := connection.recv()) is not None:
         level, x, y = asked
         connection.send(_one_by_one(evaluator, problem.vectorized, level, x, y, at))
+
+
+def _settle_in() -> None:
+    """What a worker process does first."""
+    # Ctrl-C is for the main process alone. Whatever is started here ends with this process.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "setpgid"):
+        os.setpgid(0, 0)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    # NumPy loads this part when the first value is read, which would count as time of that evaluation.
+    import numpy.ma  # noqa: F401
 
 
 def _one_by_one(evaluator: Any, vectorized: bool, level: Level, x: Floats, y: Floats, at: Any) -> Answers:
@@ -164,7 +171,7 @@ def call_packed(packed: bytes) -> Any:
 
 def call_once(connection: Connection, packed: bytes) -> None:
     """Calls what was packed in a process of its own, and sends what came of it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _settle_in()
     try:
         connection.send((call_packed(packed), None))
     except Exception as error:

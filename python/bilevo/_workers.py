@@ -49,7 +49,7 @@ class Pool:
 
     def limit(self, left: float | None, each: float | None) -> None:
         """The seconds left to the run, and those that one evaluation may take."""
-        self._limits = Limits(None if left is None else time.monotonic() + left, each)
+        self._limits = Limits.within(left, each)
 
     def __call__(self, level: Level, ids: npt.NDArray[np.uint64], x: Floats, y: Floats) -> Reply:
         points = len(ids)
@@ -306,16 +306,18 @@ def processes(workers: int, what: str) -> int:
     return count
 
 
-def counter(workers: Workers) -> Counter:
-    """Counts the values of constraints on the workers: they may be no safer here than other functions."""
+def counter(workers: Workers, left: float | None, each: float | None) -> Counter:
+    """Counts the values of constraints on the workers, in so many seconds: they may be no safer here than other
+    functions."""
 
     def count(functions: Sequence[Objective], x: Floats, y: Floats, vectorized: bool) -> list[int]:
         packed = pack((count_values, functions, x, y, vectorized))
+        limits = Limits.within(left, each)
         counts: list[int]
         if is_number(workers):
-            counts = call_elsewhere(packed)
+            counts = call_elsewhere(packed, limits, len(functions))
         elif (executor := _executor(workers)) is not None:
-            counts = executor.submit(call_packed, packed).result()
+            counts = _in_time(executor.submit(call_packed, packed), limits, len(functions))
         elif callable(workers):
             [counts] = workers(call_packed, [packed])
         else:
@@ -323,6 +325,24 @@ def counter(workers: Workers) -> Counter:
         return counts
 
     return count
+
+
+def _in_time(future: Future[Any], limits: Limits, calls: int) -> Any:
+    """What comes of so many calls, unless they take too long."""
+    try:
+        while (result := _if_done(future, limits)) is None:
+            limits.check_calls(calls)
+        return result
+    finally:
+        future.cancel()
+
+
+def _if_done(future: Future[Any], limits: Limits) -> Any:
+    """The result, if it comes before it is time to look at the clock again."""
+    try:
+        return future.result(timeout=limits.wake())
+    except (FutureTimeout, TimeoutError):
+        return future.result() if future.done() else None
 
 
 def _executor(workers: Workers) -> Any:
@@ -347,11 +367,9 @@ def _unless_lost(future: Future[Answers], limits: Limits) -> Answers | None:
     try:
         while True:
             limits.check()
-            try:
-                return future.result(timeout=limits.wake())
-            except (FutureTimeout, TimeoutError):
-                if future.done():
-                    return future.result()
+            answers: Answers | None = _if_done(future, limits)
+            if answers is not None:
+                return answers
     except CancelledError as error:
         raise _closed(RuntimeError("the calls sent to them were cancelled")) from error
     except Exception as error:

@@ -138,6 +138,17 @@ def test_a_larger_budget_goes_on_where_the_smaller_one_ended(tmp_path: Path, cou
         solve_toll(budget=60, checkpoint=path)
 
 
+def test_a_larger_total_goes_on_where_the_smaller_one_ended(tmp_path: Path, counted: Any) -> None:
+    path = tmp_path / "run"
+    first = solve_toll(method="auto", budget={"total": 60}, checkpoint=path)
+    assert first.status == "budget"
+    function = counted(toll_trips)
+    more = solve_toll(method="auto", f=function, budget={"total": 200}, checkpoint=path)
+    assert more.nfev > 150 and function.calls == more.nfev_lower - first.nfev_lower
+    with pytest.raises(bilevo.CheckpointError, match="the run was started with 200, and a budget can only be raised"):
+        solve_toll(method="auto", budget={"total": 100}, checkpoint=path)
+
+
 def test_a_time_limit_counts_all_sessions(tmp_path: Path, counted: Any) -> None:
     path = tmp_path / "run.ckpt"
     first = solve_toll(budget=40, checkpoint=path)

@@ -73,6 +73,13 @@ def test_bounds_of_scipy() -> None:
         (lambda x, y: bool(x[0] <= 0.2), "return what must be <= 0"),
         (lambda x, y: [x[0] <= 0.2, y[0] > 1], "return what must be <= 0"),
         ([total, lambda x, y: x[0] > 0.2], "return what must be <= 0"),
+        # Beside numbers they would pass for numbers themselves.
+        (lambda x, y: [x[0] - 2, x[0] <= 0.2], "return what must be <= 0"),
+        (lambda x, y: np.array([0.5, True], dtype=object), "return what must be <= 0"),
+        (lambda x, y: np.ma.masked_array([True]), "return what must be <= 0"),
+        ({"type": "ineq", "fun": lambda x, y: x[0] <= 0.2}, "return what must be <= 0"),
+        ({"type": "eq", "fun": lambda x, y: x[0] == 0.2}, "return what must be <= 0"),
+        (optimize.NonlinearConstraint(lambda x, y: x[0] <= 0.2, 0, 1), "return what must be <= 0"),
     ],
 )
 def test_constraints_that_cannot_be_meant(given: Any, words: str) -> None:

@@ -86,6 +86,26 @@ variables = { y1 = [-10, 10], y2 = [-1, 1] }
     assert bilevo.minimize(path, seed=1, position="optimistic").x[0] == pytest.approx(2.5, abs=0.02)
 
 
+#: Clears the screen, sets a colour by a character beyond ASCII, and turns the text round.
+ESCAPES = "\x1b[2J\x9b31m\u202e"
+
+
+@pytest.mark.filterwarnings("ignore:the follower has a better answer:bilevo.BilevoWarning")
+def test_nothing_foreign_reaches_a_terminal_but_text(tmp_path: Path) -> None:
+    path = tmp_path / f"toll{ESCAPES}.toml"
+    path.write_text(FILE.replace('name = "toll"', ""))
+    result = bilevo.minimize(path, **OPTIONS)
+    assert result.problem.startswith("toll") and not {"\x1b", "\x9b", "\u202e"} & set(repr(result))
+    wrong: list[dict[str, Any]] = [{"method": ESCAPES}, {"settings": {ESCAPES: 1}}, {"checkpoint": path}, {"known": ESCAPES}]
+    for options in wrong:
+        with pytest.raises(bilevo.BilevoError) as raised:
+            bilevo.minimize(path, **{**OPTIONS, **options})
+        assert not {"\x1b", "\x9b", "\u202e"} & set(str(raised.value)), options
+    with pytest.raises(bilevo.ProblemError, match="there is no problem") as raised:
+        bilevo.minimize(ESCAPES)
+    assert not {"\x1b", "\x9b", "\u202e"} & set(str(raised.value))
+
+
 def test_mistakes_in_a_file_are_shown(tmp_path: Path) -> None:
     path = tmp_path / "toll.toml"
     path.write_text(FILE.replace("t * y1", "t * y2"))

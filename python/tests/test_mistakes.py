@@ -60,6 +60,7 @@ def test_only_formulas_can_be_proven_and_a_report_is_html(tmp_path: Any) -> None
         ({"time_limit": -1}, "a number of seconds"),
         ({"time_limit": "soon"}, "a number of seconds"),
         ({"eval_timeout": -1, "workers": 1}, "a number of seconds"),
+        ({"eval_timeout": 0, "workers": 1}, "no evaluation could end in time"),
         ({"eval_timeout": 1}, "as in workers=1"),
         ({"eval_timeout": 1, "workers": map}, "as in workers=1"),
         ({"workers": 100_000}, "at most 1024 processes"),
@@ -87,6 +88,10 @@ def test_only_formulas_can_be_proven_and_a_report_is_html(tmp_path: Any) -> None
 )
 def test_arguments_that_make_no_sense(options: dict[str, Any], words: str) -> None:
     refused(words, (bilevo.ProblemError, TypeError), **options)
+
+
+def test_an_infinite_time_is_no_limit() -> None:
+    assert same(solve_toll(budget=20), solve_toll(budget=20, time_limit=np.inf, eval_timeout=float("inf")))
 
 
 def test_a_whole_problem_takes_no_parts() -> None:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,32 @@ def dies_in_the_middle(x: Any, y: Any) -> Any:
 def test_a_constraint_that_dies_while_it_is_counted_is_told() -> None:
     with pytest.raises(bilevo.ProblemError, match="exit code 3"):
         solve_toll(upper_constraints=dies_in_the_middle, workers=2)
+
+
+class HangsForEver:
+    """Says that it hangs, and does."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __call__(self, x: Any, y: Any) -> Any:
+        (self.folder / str(os.getpid())).touch()
+        time.sleep(3600)
+
+
+@pytest.mark.parametrize("limit", ["time_limit", "eval_timeout"])
+def test_a_constraint_that_hangs_while_it_is_counted_is_told(limit: str, tmp_path: Path) -> None:
+    with pytest.raises(bilevo.ProblemError, match="cannot be evaluated in the middle of the box: no answer within"):
+        solve_toll(upper_constraints=HangsForEver(tmp_path), workers=2, **{limit: 0.3})
+    assert not any(_runs(path.name) for path in tmp_path.iterdir())
+
+
+def test_a_constraint_that_hangs_an_executor_is_told(tmp_path: Path) -> None:
+    with ProcessPoolExecutor(1) as executor:
+        with pytest.raises(bilevo.ProblemError, match="no answer within"):
+            solve_toll(upper_constraints=HangsForEver(tmp_path), workers=executor, time_limit=0.3)
+        for process in executor._processes.values():
+            process.kill()
 
 
 def dies_below_two(x: Any, y: Any) -> Any:
@@ -105,6 +132,49 @@ def test_a_point_that_kills_its_worker_has_failed(hung: Path) -> None:
 @pytest.mark.filterwarnings("ignore::bilevo.BilevoWarning")
 def test_a_point_that_hangs_its_worker_has_failed(hung: Path) -> None:
     like_nan_below_two(HangsBelowTwo(hung), "no answer within 0.05 s")
+
+
+IMPORTS = """
+import sys, bilevo
+def follower(x):
+    return bilevo.Answer([x[0] / 2], info=len(sys.modules))
+def F(x, answer):
+    assert answer.info == len(sys.modules), "something was loaded while the answer was read"
+    return (x[0] - 0.3) ** 2 + answer.y[0]
+if __name__ == "__main__":
+    result = bilevo.minimize(F, follower=follower, bounds_upper=[(0, 1)], workers=1, budget={"total": 6}, seed=1)
+    assert result.nfev > 0 and not result.n_failed, result.failures
+"""
+
+
+@pytest.mark.filterwarnings("ignore::bilevo.BilevoWarning")
+def test_nothing_is_loaded_at_the_cost_of_an_evaluation(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(IMPORTS)
+    ended = subprocess.run([sys.executable, "-W", "ignore", script], capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+
+
+class HangsOnceAsked:
+    """Hangs, and says so, once the folder has a file called `now`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __call__(self, x: Any, y: Any) -> Any:
+        if (self.folder / "now").exists():
+            (self.folder / str(os.getpid())).touch()
+            time.sleep(3600)
+        return toll_trips(x, y)
+
+
+@pytest.mark.filterwarnings("ignore::bilevo.BilevoWarning")
+def test_a_limit_of_evaluations_holds_for_a_report_too(hung: Path) -> None:
+    result = solve_toll(f=HangsOnceAsked(hung), budget={"upper": 10, "lower": 30}, workers=2, eval_timeout=0.05)
+    assert result.n_failed == 0
+    (hung / "now").touch()
+    result.report(hung / "page.html", evaluations=20)
+    assert (hung / "page.html").exists() and len(list(hung.iterdir())) > 2
 
 
 def batch_income(x: Any, y: Any) -> Any:

@@ -8,7 +8,8 @@ pub fn printable(text: &str) -> String {
     text.chars().map(printable_char).collect()
 }
 
-fn printable_char(c: char) -> char {
+/// The same for one character.
+pub fn printable_char(c: char) -> char {
     match c {
         '\n' => c,
         '\t' => ' ',

@@ -30,6 +30,7 @@ mod check;
 mod data;
 mod depends;
 mod diagnostic;
+mod general;
 mod labels;
 mod levels;
 mod meaning;
@@ -39,6 +40,7 @@ mod problem;
 mod program;
 mod reader;
 mod reading;
+mod tables;
 mod variables;
 
 pub use check::{Evaluate, Rounding, about_equations, check, rounding};
@@ -51,14 +53,15 @@ pub use reading::{Goal, Reading};
 use crate::expression::Definition;
 use crate::expression::scope::Scope;
 use crate::program::ProgramSpec;
-use bilevo_core::config::{PositionKind, nearest};
-use bilevo_core::problem::{BestKnown, BilevelProblem, Budget, Level, LevelSpec, LowerConstraints, ProblemSpec};
+use bilevo_core::problem::{BilevelProblem, Level, LevelSpec, ProblemSpec};
 use diagnostic::Document;
+pub(crate) use general::KnownPoint;
+use general::{general, problem_name};
 use levels::{Dependence, Place};
 use meaning::Hash;
 use problem::Compiled;
 use reader::{Field, Reader, fields};
-use std::path::PathBuf;
+use tables::tables;
 use toml::de::DeTable;
 use variables::Variables;
 
@@ -114,35 +117,8 @@ impl ProblemFile {
     }
 }
 
-/// A known optimum with its point, if the file names one.
-pub(crate) struct KnownPoint {
-    pub(crate) best: BestKnown,
-    pub(crate) at: Option<(Vec<f64>, Vec<f64>)>,
-    pub(crate) place: Place,
-}
-
 /// The table of units.
 const UNITS: &str = "units";
-/// Keys that only people read.
-const NOTES: [&str; 8] = ["about", "description", "source", "reference", "url", "notes", "family", "license"];
-const GENERAL: [&str; 14] = [
-    "name",
-    UNITS,
-    "upper",
-    "lower",
-    "follower",
-    "parameters",
-    "data",
-    "best_known",
-    "budget",
-    "equality_tolerance",
-    "position",
-    "position_tolerance",
-    "lower_constraints",
-    "definitions",
-];
-const EXPRESSION_LEVEL: [&str; 4] = ["minimize", "maximize", "variables", "subject_to"];
-
 /// Reads a problem from the text of a file called `name`. `load` gives the text of a CSV table by
 /// the name written in the file; see [`read`] for files on disk.
 ///
@@ -237,57 +213,6 @@ impl Parts {
     }
 }
 
-/// The keys of a file outside of its tables.
-fn known_keys(is_program: bool) -> Vec<&'static str> {
-    GENERAL.iter().chain(&NOTES).chain(if is_program { &program::KEYS[..] } else { &[] }).copied().collect()
-}
-
-/// A table of the file with its fields.
-type Table<'f, 'd> = (&'f Field<'d>, Vec<Field<'d>>);
-
-/// The tables of the levels: the leader's, and those of the follower that there are.
-struct Tables<'f, 'd> {
-    upper: Table<'f, 'd>,
-    /// The follower as a level that is searched.
-    lower: Option<Table<'f, 'd>>,
-    /// A program that answers for the follower.
-    follower: Option<Table<'f, 'd>>,
-    is_program: bool,
-}
-
-/// Finds the tables of the levels and refuses unknown keys.
-fn tables<'f, 'd>(reader: &mut Reader, top: &'f [Field<'d>]) -> Option<Tables<'f, 'd>> {
-    let find = |key: &str| top.iter().find(|field| field.key == key);
-    let (Some(upper), true) = (find("upper"), find("lower").or(find("follower")).is_some()) else {
-        missing_levels(reader, top);
-        return None;
-    };
-    let mut table = |key: &str, hint: &str| match find(key) {
-        Some(field) => reader.table(field, hint).map(|fields| Some((field, fields))),
-        None => Some(None),
-    };
-    let upper_fields = table("upper", "[upper] holds the leader's objective and variables")?.map(|table| table.1)?;
-    let lower = table("lower", "[lower] holds the follower's objective and variables")?;
-    let hint = "[follower] says that a program answers for the follower; it may have a `command` of its own";
-    let follower = table("follower", hint)?;
-    let levels = [Some(&upper_fields), lower.as_ref().map(|lower| &lower.1)];
-    let all = levels.iter().flatten().copied().chain(follower.as_ref().map(|follower| &follower.1)).flatten();
-    let is_program = top.iter().chain(all).any(|field| field.key == "command");
-    reader.unknown_keys(top, &known_keys(is_program));
-    for fields in levels.iter().flatten() {
-        reader.unknown_keys(fields, if is_program { &program::LEVEL_KEYS } else { &EXPRESSION_LEVEL });
-    }
-    if let Some((field, fields)) = &follower {
-        if !is_program {
-            let hint = "formulas of the follower stand under [lower]; a program that answers for it needs `command`";
-            reader.key_error(field, "[follower] needs a program", hint);
-            return None;
-        }
-        reader.unknown_keys(fields, &program::FOLLOWER_KEYS);
-    }
-    Some(Tables { upper: (upper, upper_fields), lower, follower, is_program })
-}
-
 fn document_fields(reader: &mut Reader, table: &DeTable, load: data::Load) -> Option<Parts> {
     let top = fields("", table);
     let find = |key: &str| top.iter().find(|field| field.key == key);
@@ -325,20 +250,6 @@ fn document_fields(reader: &mut Reader, table: &DeTable, load: data::Load) -> Op
     let variables = [upper_variables, lower_variables];
     let (spec, levels, definitions) = expression_levels(reader, levels, find("definitions"), scope, spec, variables)?;
     Some(Parts::Expressions { spec, levels, definitions, points, labels })
-}
-
-/// Says which level is not there. One whose heading is misspelt is, under another name.
-fn missing_levels(reader: &mut Reader, top: &[Field]) {
-    let known = known_keys(true);
-    reader.unknown_keys(top, &known);
-    let meant: Vec<_> = top.iter().filter_map(|field| nearest(&field.key, known.iter().copied())).collect();
-    let levels: [&[&str]; 2] = [&["upper"], &["lower", "follower"]];
-    let missing = levels.iter().find(|names| !meant.iter().any(|meant| names.contains(&meant.as_str())));
-    if let Some([missing, ..]) = missing {
-        let whole = 0..reader.document.text.lines().next().map_or(0, str::len);
-        let hint = "a problem has the leader's level [upper] and the follower's [lower]";
-        reader.remark(Severity::Error, whole, "", format!("[{missing}] is missing"), hint);
-    }
 }
 
 fn level_variables(
@@ -391,118 +302,4 @@ fn expression_levels(
     let levels = [compiled.next()?, compiled.next()?];
     drop(compiled);
     Some((spec, levels, definitions))
-}
-
-/// The name, or that of the file without its ending.
-fn problem_name(reader: &mut Reader, field: Option<&Field>) -> String {
-    const MAX_NAME: usize = 100;
-    let stem = || PathBuf::from(&reader.document.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let Some(field) = field else { return stem().unwrap_or_else(|| "problem".into()) };
-    let Some(name) = reader.text(field, "a name is one line of text") else { return String::new() };
-    if name.trim().is_empty() || name.len() > MAX_NAME || name.chars().any(char::is_control) {
-        reader.error(field, "this cannot be a name", format!("one line of 1 to {MAX_NAME} characters"));
-    }
-    name.into()
-}
-
-const POSITION_HINT: &str = "among answers equally good for the follower, `optimistic` takes the one best for the \
-                             leader, `pessimistic` the worst; leave it out if there are no ties";
-
-/// Fields that are the same for expressions and programs; returns the known optima.
-fn general(reader: &mut Reader, top: &[Field], scope: &Scope, spec: &mut ProblemSpec) -> Vec<KnownPoint> {
-    let mut points = Vec::new();
-    for field in top {
-        match field.key.as_str() {
-            "equality_tolerance" => match reader.known(field, scope, &[]) {
-                Some(tolerance) if tolerance >= 0.0 => spec.equality_tolerance = tolerance,
-                Some(_) => reader.error(field, "the tolerance is negative", "equations hold within it; 1e-6 is usual"),
-                None => {}
-            },
-            "lower_constraints" => match reader.text(field, "leave it out, or write \"shared\"") {
-                Some("added") => spec.lower_constraints = LowerConstraints::Added,
-                Some("shared") => spec.lower_constraints = LowerConstraints::Shared,
-                Some(_) => reader.error(
-                    field,
-                    "neither `added` nor `shared`",
-                    "`shared` if the upper level lists the lower constraints too; otherwise leave it out",
-                ),
-                None => {}
-            },
-            "position" => match reader.text(field, POSITION_HINT) {
-                Some("optimistic") => spec.position = PositionKind::Optimistic,
-                Some("pessimistic") => spec.position = PositionKind::Pessimistic,
-                Some(_) => reader.error(field, "neither `optimistic` nor `pessimistic`", POSITION_HINT),
-                None => {}
-            },
-            "position_tolerance" => match reader.known(field, scope, &[]) {
-                Some(tolerance) if tolerance > 0.0 => spec.position_tolerance = Some(tolerance),
-                Some(_) => reader.error(
-                    field,
-                    "the tolerance is not above 0",
-                    "answers whose f differs by no more, relative to max(1, |f|), are equally good; 1e-4 is usual",
-                ),
-                None => {}
-            },
-            "budget" => spec.budget = budget(reader, field, spec),
-            "best_known" => match field.elements() {
-                Some(list) => points.extend(list.iter().filter_map(|one| best_known(reader, one, scope, spec))),
-                None => points.extend(best_known(reader, field, scope, spec)),
-            },
-            _ => {}
-        }
-    }
-    spec.best_known = points.iter().map(|point: &KnownPoint| point.best).collect();
-    points
-}
-
-fn budget(reader: &mut Reader, field: &Field, spec: &ProblemSpec) -> Option<Budget> {
-    let mut budget = Budget::for_dim(spec.upper.dim() + spec.lower.dim());
-    let fields = reader.table(field, "[budget] holds numbers of evaluations")?;
-    reader.unknown_keys(&fields, &["upper_evals", "upper_window", "lower_evals", "lower_window"]);
-    for field in &fields {
-        let Some(value) = reader.whole(field, 1) else { continue };
-        match field.key.as_str() {
-            "upper_evals" => budget.upper_evals = value,
-            "upper_window" => budget.upper_window = value,
-            "lower_evals" => budget.lower_evals = value,
-            "lower_window" => budget.lower_window = value,
-            _ => {}
-        }
-    }
-    Some(budget)
-}
-
-fn best_known(reader: &mut Reader, field: &Field, scope: &Scope, spec: &ProblemSpec) -> Option<KnownPoint> {
-    let fields = reader.table(field, "[best_known] holds `upper = F` and, if known, `lower = f`")?;
-    reader.unknown_keys(&fields, &["upper", "lower", "x", "y"]);
-    let find = |key: &str| fields.iter().find(|field| field.key == key);
-    let Some(upper) = find("upper") else {
-        reader.error(field, "`upper` is missing", "add the best known F: `upper = 16.0`");
-        return None;
-    };
-    let best = BestKnown {
-        upper: reader.known(upper, scope, &[])?,
-        lower: match find("lower") {
-            Some(lower) => Some(reader.known(lower, scope, &[])?),
-            None => None,
-        },
-    };
-    let mut point = |key: &str, dim: usize| -> Option<Vec<f64>> {
-        let field = find(key)?;
-        let list = match field.elements() {
-            Some(list) => list,
-            None => vec![field.clone()],
-        };
-        let values = list.iter().map(|one| reader.known(one, scope, &[])).collect::<Option<Vec<_>>>()?;
-        if values.len() != dim && dim > 0 {
-            reader.error(
-                field,
-                format!("{} numbers for {dim} variables", values.len()),
-                "one number for each variable, in the order of the file",
-            );
-        }
-        Some(values)
-    };
-    let (x, y) = (point("x", spec.upper.dim()), point("y", spec.lower.dim()));
-    Some(KnownPoint { best, at: x.zip(y), place: Place { field: field.path.clone(), span: field.span.clone() } })
 }

@@ -1,12 +1,13 @@
 //! Errors of the Rust side as the exceptions of `bilevo._errors`.
 
+use bilevo::printable::printable;
 use bilevo::{ConfigError, codes};
 use pyo3::prelude::*;
 use std::error::Error;
 
-/// An exception of a class of `bilevo._errors`.
+/// An exception of a class of `bilevo._errors`. Messages quote files and programs of anybody, and end up on terminals.
 pub(crate) fn exception(py: Python<'_>, class: &str, message: impl ToString) -> PyErr {
-    let message = message.to_string();
+    let message = printable(&message.to_string());
     let made = py.import("bilevo._errors").and_then(|module| module.getattr(class)?.call1((message,)));
     match made {
         Ok(exception) => PyErr::from_value(exception),

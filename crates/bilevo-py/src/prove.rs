@@ -1,6 +1,7 @@
 //! Proofs for problems given by formulas.
 
 use crate::errors;
+use bilevo::Names;
 use bilevo::prove::{Claim, ProveOptions};
 use bilevo::source::{self, Source};
 use pyo3::prelude::*;
@@ -52,7 +53,7 @@ pub(crate) fn prove(
         let time_limit = Duration::try_from_secs_f64(time_limit).map_err(|error| error.to_string())?;
         let options = ProveOptions { eps, time_limit, stop: flag };
         let proof = bilevo::prove::prove(file, &claim, &options).map_err(|error| error.to_string())?;
-        Ok((crate::run::json(&proof), proof.words()))
+        Ok((crate::run::json(&proof), proof.words(Names::of(source.spec()).as_ref())))
     };
     let worker = std::thread::spawn(work);
     while !worker.is_finished() {

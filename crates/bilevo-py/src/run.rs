@@ -1,30 +1,31 @@
 //! A run as Python holds it: asked and told by hand, or sent off with an evaluator.
 
-use crate::border::{Answering, Border, Caught, Failed, Watcher};
+mod answers;
+mod failed;
+mod page;
+mod setup;
+
+pub(crate) use setup::read_spec;
+
+use crate::border::{Border, Caught, Failed, Watcher};
 use crate::call;
 use crate::errors;
-use crate::functions::Functions;
-use crate::source::{Interrupted, Source};
+use crate::source::Source;
 use crate::tables;
 use crate::told::{Answer, Told};
-use bilevo::audit::around::{self, Surroundings};
-use bilevo::audit::{AuditOptions, Position};
-use bilevo::config::PositionKind;
+use answers::{answering, read_answers};
+use bilevo::audit::AuditOptions;
+use bilevo::config::{Budgets, PositionKind};
 use bilevo::known::{self, Evaluation, Recorder};
-use bilevo::problems::file::Labels;
-use bilevo::{
-    AfterFailure, Ask, Evaluator, EvaluatorError, FailurePolicy, GenerationRecord, Level, ProblemSpec, Replies,
-    RunError, RunOptions, RunResult, Saving, Solver, Start, Status, checkpoint,
-};
-use bilevo_lab::report::KIND;
-use bilevo_lab::run_report::RunReport;
+use bilevo::{Ask, GenerationRecord, Level, Replies, RunError, RunResult, Start, Status, checkpoint};
+use failed::{run_error, with_cause};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use setup::{options, read_position, read_seconds, start};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
-use std::time::Duration;
 
 /// A run and what was told of its open batch.
 #[pyclass(frozen, module = "bilevo._native")]
@@ -87,9 +88,9 @@ impl Run {
         let wanted = start(py, spec, source, hash, method, seed, &settings)?;
         let mut run = bilevo::Run::resume(saved);
         // Budgets may have grown; what else differs shows below.
-        let budgets = &wanted.engine().config().stop;
+        let budgets = Budgets::from(&wanted.engine().config().stop);
         if run.id() != wanted.id() && run.engine().spec() == wanted.engine().spec() {
-            let grown = run.extend(budgets.max_upper_evals, budgets.max_lower_evals);
+            let grown = run.extend(budgets);
             grown.map_err(|error| errors::checkpoint(py, format!("`{}`: {error}", path.display())))?;
         }
         if run.id() != wanted.id() || run.engine().spec() != wanted.engine().spec() {
@@ -289,6 +290,7 @@ impl Run {
 
     /// Writes a page about the run, whose result is given as JSON, after a look around its answer with at
     /// most about so many evaluations.
+    #[allow(clippy::too_many_arguments)]
     fn report(
         &self,
         py: Python<'_>,
@@ -297,35 +299,13 @@ impl Run {
         result: &str,
         evaluations: Option<u64>,
         units: BTreeMap<String, String>,
+        eval_timeout: Option<f64>,
     ) -> PyResult<()> {
-        let unreadable = |error: &dyn std::fmt::Display| errors::problem(py, format!("no page: {error}"));
-        let result: RunResult = serde_json::from_str(result).map_err(|error| unreadable(&error))?;
+        let each = read_seconds(py, "eval_timeout", eval_timeout)?;
         let answering = answering(evaluator);
         let state = self.lock(py)?;
-        let State { run, records, .. } = &*state;
-        let spec = run.engine().spec().clone();
-        let look = || -> (Option<PyErr>, Result<Surroundings, EvaluatorError>) {
-            let Some(solution) = &result.solution else { return (None, Ok(Surroundings::default())) };
-            let mut border = match answering() {
-                Ok(answering) => Border::new(spec.clone(), answering, Caught::default(), true),
-                Err(error) => return (None, Err(error)),
-            };
-            let evaluations = evaluations.unwrap_or_else(|| around::allowance(&result));
-            let seen = around::look_around(&mut border, solution, evaluations, &AuditOptions::default());
-            (border.fatal, Ok(seen))
-        };
-        let (fatal, seen) = py.detach(look);
-        if let Some(error) = fatal {
-            return Err(error);
-        }
-        let seen = seen.map_err(|error| unreadable(&error))?;
-        let records: Vec<GenerationRecord> = records.iter().map(|(record, _)| record.clone()).collect();
-        let (around, labels, command) = (&seen, &Labels { units, ..Labels::default() }, "");
-        let page = RunReport { spec: &spec, result: &result, records: &records, around, labels, command };
-        let html = page.html().map_err(|error| unreadable(&error))?;
-        bilevo::files::prepare(&path, &KIND)
-            .and_then(|()| bilevo::files::write(&path, &KIND, |out| out.write_all(html.as_bytes())))
-            .map_err(|error| errors::problem(py, error.to_string()))
+        let records: Vec<GenerationRecord> = state.records.iter().map(|(record, _)| record.clone()).collect();
+        page::write(py, state.run.engine().spec(), &records, answering, &path, result, (evaluations, each), units)
     }
 
     /// The result so far, as JSON.
@@ -392,146 +372,6 @@ impl Run {
             )
         })
     }
-}
-
-/// What will answer the batches: functions of this process, the engine's own evaluators, or a pool.
-fn answering<'a>(evaluator: &'a Bound<'_, PyAny>) -> impl FnOnce() -> Result<Answering<'a>, EvaluatorError> + Send {
-    let functions = evaluator.cast::<Functions>().ok().map(Bound::get);
-    let source = evaluator.cast::<Source>().ok().map(Bound::get);
-    let pool = evaluator.clone().unbind();
-    move || match (functions, source) {
-        (Some(functions), _) => Ok(Answering::Functions(functions)),
-        (_, Some(source)) => {
-            let interrupted = Interrupted::default();
-            Ok(Answering::Native(source.evaluator(interrupted.clone())?, interrupted))
-        }
-        _ => Ok(Answering::Pool(pool)),
-    }
-}
-
-/// A problem as Python describes it.
-pub(crate) fn read_spec(py: Python<'_>, json: &str) -> PyResult<ProblemSpec> {
-    serde_json::from_str(json).map_err(|error| errors::problem(py, format!("the problem cannot be read: {error}")))
-}
-
-/// A problem of which a run needs no more to be set up than what Python says about it. What evaluates it is known
-/// when the run goes.
-struct Described<'a> {
-    spec: ProblemSpec,
-    place: &'a str,
-    hash: &'a str,
-}
-
-impl bilevo::Source for Described<'_> {
-    fn spec(&self) -> &ProblemSpec {
-        &self.spec
-    }
-
-    fn place(&self) -> &str {
-        self.place
-    }
-
-    fn hash(&self) -> &str {
-        self.hash
-    }
-
-    fn evaluator(&self, _jobs: usize) -> Result<Box<dyn Evaluator + '_>, EvaluatorError> {
-        Err(EvaluatorError::new("its functions are given to the run when it goes"))
-    }
-}
-
-fn start(
-    py: Python<'_>,
-    spec: &str,
-    source: &str,
-    hash: &str,
-    method: &str,
-    seed: u64,
-    settings: &[(String, String)],
-) -> PyResult<bilevo::Run> {
-    let described = Described { spec: read_spec(py, spec)?, place: source, hash };
-    let solver = Solver::new(&described).method(method).seed(seed);
-    let solver = settings.iter().fold(solver, |solver, (path, value)| solver.set(path, value));
-    match solver.ready() {
-        Ok(ready) => Ok(ready.run),
-        Err(RunError::Config(error)) => Err(errors::config(py, &error)),
-        Err(error) => Err(run_error(py, &error)),
-    }
-}
-
-fn options(
-    py: Python<'_>,
-    checkpoint: Option<PathBuf>,
-    times: [Option<f64>; 2],
-    on_failure: &str,
-    retries: u32,
-) -> PyResult<RunOptions> {
-    let then = match on_failure {
-        "worst" => AfterFailure::Worst,
-        "stop" => AfterFailure::Stop,
-        other => {
-            return Err(errors::problem(py, format!("on_failure is `{other}`\nhint: it takes `worst` or `stop`")));
-        }
-    };
-    let seconds = |name: &str, given: Option<f64>| {
-        let wrong = |_| errors::problem(py, format!("{name} is {given:?}\nhint: it takes a number of seconds"));
-        given.map(|seconds| Duration::try_from_secs_f64(seconds).map_err(wrong)).transpose()
-    };
-    let (time_limit, eval_timeout) = (seconds("time_limit", times[0])?, seconds("eval_timeout", times[1])?);
-    let policy = FailurePolicy { retries, then };
-    let saving = checkpoint.map(Saving::to);
-    Ok(RunOptions { policy, saving, time_limit, eval_timeout, ..RunOptions::default() })
-}
-
-fn read_position(py: Python<'_>, position: Option<&str>) -> PyResult<Option<Position>> {
-    match position {
-        None => Ok(None),
-        Some("optimistic") => Ok(Some(Position::Optimistic)),
-        Some("pessimistic") => Ok(Some(Position::Pessimistic)),
-        Some(other) => {
-            let words = format!("position is `{other}`\nhint: it takes `optimistic` or `pessimistic`");
-            Err(errors::problem(py, words))
-        }
-    }
-}
-
-fn read_answers(
-    ids: &PyReadonlyArray1<'_, u64>,
-    values: &PyReadonlyArray1<'_, f64>,
-    constraints: Option<&PyReadonlyArray2<'_, f64>>,
-    failures: Vec<(usize, String)>,
-) -> Vec<(u64, Answer)> {
-    let rows = constraints.map(|rows| rows.as_array());
-    let row = |index: usize| rows.as_ref().map_or_else(Vec::new, |rows| rows.row(index).to_vec());
-    let told = ids.as_array().into_iter().zip(values.as_array()).enumerate();
-    let mut answers: Vec<_> = told.map(|(index, (&id, &value))| (id, Answer::Value(value, row(index)))).collect();
-    for (index, message) in failures {
-        if let Some((_, answer)) = answers.get_mut(index) {
-            *answer = Answer::Failed(message);
-        }
-    }
-    answers
-}
-
-/// A failed evaluation keeps the exception of the user's function as its cause.
-fn with_cause(py: Python<'_>, error: &RunError, caught: &Caught) -> PyErr {
-    let raised = run_error(py, error);
-    if let RunError::Evaluation { id, .. } = error
-        && let Some(cause) = caught.of(py, *id)
-    {
-        raised.set_cause(py, Some(cause));
-    }
-    raised
-}
-
-fn run_error(py: Python<'_>, error: &RunError) -> PyErr {
-    let class = match error {
-        RunError::Checkpoint(_) => "CheckpointError",
-        RunError::OtherProblem { .. } => "ProblemError",
-        RunError::Internal { .. } => "BilevoError",
-        _ => "EvaluationError",
-    };
-    errors::coded(py, class, error)
 }
 
 /// Plain data as Python reads it.

@@ -17,6 +17,7 @@ mod words;
 
 use crate::evaluate::{Evaluator, Within};
 use crate::prove::{FollowerFinding, FollowerVerdict};
+use crate::result::Names;
 use bilevo_core::config::{Config, PositionKind};
 use bilevo_core::problem::{Direction, LowerConstraints, ProblemSpec};
 use bilevo_core::record::{FollowerSeen, Solution};
@@ -236,7 +237,7 @@ impl Audit {
     }
 
     /// Takes a proof's finding about the same answer.
-    pub(crate) fn settle(&mut self, finding: &FollowerFinding) {
+    pub(crate) fn settle(&mut self, finding: &FollowerFinding, names: Option<&Names>) {
         let verdict = match finding.verdict {
             FollowerVerdict::Proven if self.verdict == Verdict::Stands => Verdict::Proven,
             FollowerVerdict::Refuted if self.passed() => Verdict::BetterAnswer,
@@ -245,7 +246,7 @@ impl Audit {
         self.verdict = verdict;
         // What the searches said of ties stays.
         let ties = self.words.find("; several answers").map_or(String::new(), |at| self.words[at..].into());
-        self.words = finding.words() + &ties;
+        self.words = finding.words(names) + &ties;
     }
 
     /// The answer that counts under a position, if it is not the reported one.

@@ -145,7 +145,7 @@ pub fn doubts(result: &RunResult, engine: &Engine) -> Vec<Doubt> {
     doubts.extend(engine.summary().answers_differ.map(|difference| Doubt::AnswersDiffer { difference }));
     let proof = result.proof.as_ref();
     if let Some(follower) = proof.and_then(Proof::refuted_answer).filter(|_| audit.is_none_or(Audit::passed)) {
-        doubts.push(Doubt::Refuted { words: follower.words() });
+        doubts.push(Doubt::Refuted { words: follower.words(result.names.as_ref()) });
     }
     if result.target_met == Some(true) {
         return doubts;
@@ -153,7 +153,7 @@ pub fn doubts(result: &RunResult, engine: &Engine) -> Vec<Doubt> {
     if let Some((proof, leader)) = proof.and_then(|proof| Some((proof, proof.leader.as_ref()?)))
         && leader.verdict != LeaderVerdict::Proven
     {
-        doubts.push(Doubt::Unproven { words: leader.words(proof.upper_value) });
+        doubts.push(Doubt::Unproven { words: leader.words(proof.upper_value, result.names.as_ref()) });
     }
     let verification = result.verification.unwrap_or_default();
     // Where nothing is known of y but what its own solver answers, there is nothing to look at again.

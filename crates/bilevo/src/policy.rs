@@ -101,7 +101,7 @@ pub(crate) fn retry(
     Ok(())
 }
 
-/// Evaluates a batch and makes sure that every point has its answer.
+/// Evaluates a batch and makes sure that every point has its answer. Nobody is asked about nothing.
 ///
 /// # Errors
 /// The evaluator gave up or left points without an answer.
@@ -111,7 +111,42 @@ pub(crate) fn evaluate_whole(
     replies: &mut Replies,
 ) -> Result<(), RunError> {
     replies.start_on(evaluator.spec(), batch);
+    if batch.is_empty() {
+        return Ok(());
+    }
     evaluator.evaluate(batch, replies)?;
     let (asked, told) = (batch.len(), replies.outcomes().len());
     if asked == told { Ok(()) } else { Err(TellError::Length { asked, told }.into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::EvaluatorError;
+    use bilevo_core::problem::LevelSpec;
+
+    /// Cannot be asked anything.
+    struct Gone(ProblemSpec);
+
+    impl Evaluator for Gone {
+        fn spec(&self) -> &ProblemSpec {
+            &self.0
+        }
+
+        fn evaluate(&mut self, _: &Batch, _: &mut Replies) -> Result<(), EvaluatorError> {
+            Err(EvaluatorError::new("nobody is here"))
+        }
+    }
+
+    #[test]
+    fn nobody_is_asked_about_nothing() {
+        let level = || LevelSpec::boxed(vec![(0.0, 1.0)]);
+        let mut gone = Gone(ProblemSpec::new("gone", level(), level()));
+        let batch =
+            |points: &[(&[f64], &[f64])]| Batch::from_points(&gone.0, Level::Lower, points.iter().copied()).unwrap();
+        let (none, one) = (batch(&[]), batch(&[(&[0.5], &[0.5])]));
+        let mut replies = Replies::default();
+        assert!(evaluate_whole(&mut gone, &none, &mut replies).is_ok());
+        assert!(evaluate_whole(&mut gone, &one, &mut replies).is_err());
+    }
 }

@@ -350,7 +350,7 @@ impl RunResult {
             self.audit = None;
         }
         if let (Some(audit), Some(follower)) = (&mut self.audit, &proof.follower) {
-            audit.settle(follower);
+            audit.settle(follower, self.names.as_ref());
         }
         // Where f is not known, whether the optimum was found rests on the follower's answer.
         let verdict = proof.follower.as_ref().map(|follower| follower.verdict);

@@ -17,7 +17,7 @@ use crate::observe::Observer;
 use crate::panics;
 use crate::policy::FailurePolicy;
 use crate::result::{Names, RunResult, Status, Times};
-use bilevo_core::config::ConfigError;
+use bilevo_core::config::{Budgets, ConfigError};
 use bilevo_core::engine::{Engine, Evaluation, KnownError, Start, StartError, TellError};
 use bilevo_core::problem::{Failure, Level};
 use bilevo_core::record::Solution;
@@ -254,12 +254,12 @@ impl Run {
         Run { engine, id: header.id, earlier: None, source: header.source, times, notice: None }
     }
 
-    /// Raises the budgets; a run that had used them up continues.
+    /// Raises the budgets that are given; a run that had used them up continues.
     ///
     /// # Errors
     /// See [`Engine::extend`].
-    pub fn extend(&mut self, upper_evals: Option<u64>, lower_evals: Option<u64>) -> Result<(), ConfigError> {
-        self.engine.extend(upper_evals, lower_evals)?;
+    pub fn extend(&mut self, budgets: Budgets) -> Result<(), ConfigError> {
+        self.engine.extend(budgets)?;
         let id = RunId::new(&self.engine, self.id.method.clone(), self.id.problem_hash.clone());
         if id != self.id {
             let before = std::mem::replace(&mut self.id, id);

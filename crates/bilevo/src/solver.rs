@@ -18,7 +18,7 @@ use crate::result::RunResult;
 use crate::run::{Run, RunError, RunOptions, Saving};
 use crate::source::Source;
 use bilevo_core::Engine;
-use bilevo_core::config::{Config, ConfigError, PositionKind};
+use bilevo_core::config::{Budgets, Config, ConfigError, PositionKind};
 use bilevo_core::engine::{Evaluation, Start};
 use bilevo_core::methods::{self, Choice};
 use bilevo_problems::file::Labels;
@@ -124,7 +124,7 @@ impl<'a> Solver<'a> {
     }
 
     /// Continues a saved run with its method, settings and seed. Only its budgets may be raised, with
-    /// [`Solver::max_upper_evals`] and [`Solver::max_lower_evals`].
+    /// [`Solver::max_upper_evals`], [`Solver::max_lower_evals`] and [`Solver::max_evals`].
     pub fn resume(mut self, checkpoint: Checkpoint) -> Self {
         self.resume = Some(checkpoint);
         self
@@ -270,8 +270,9 @@ fn resumed(source: &dyn Source, checkpoint: Checkpoint, settings: &[(String, Str
         let mut wanted = run.engine().config().clone();
         wanted.set(path, value)?;
         match path.as_str() {
-            "stop.max_upper_evals" => run.extend(wanted.stop.max_upper_evals, None)?,
-            "stop.max_lower_evals" => run.extend(None, wanted.stop.max_lower_evals)?,
+            "stop.max_upper_evals" | "stop.max_lower_evals" | "stop.max_evals" => {
+                run.extend(Budgets::from(&wanted.stop))?;
+            }
             _ if wanted != *run.engine().config() => return Err(RunError::HasStarted { setting: path.clone() }),
             _ => {}
         }

@@ -4,11 +4,11 @@ use super::eval::Vector;
 use super::interrupt;
 use crate::Exit;
 use crate::args::{Dims, Duration, Format, finite, positive, whole_number};
-use crate::output::{self, BAD, GOOD, WARN, counted, say, short, vector};
+use crate::output::{self, BAD, GOOD, WARN, counted, point, say, short};
 use crate::table::{heading, line};
 use anyhow::{Context, bail};
 use bilevo::prove::{Claim, FollowerVerdict, LeaderVerdict, Proof, ProveOptions, prove};
-use bilevo::{BilevelProblem, Level, RunResult, Solver, Source, source};
+use bilevo::{BilevelProblem, Level, Names, RunResult, Solver, Source, source};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let proof = prove(file, &claim, &options)?;
     match args.format {
         Format::Json => output::json(&proof)?,
-        Format::Text => print(&proof, source.id())?,
+        Format::Text => print(&proof, source.id(), Names::of(source.spec()).as_ref())?,
     }
     Ok(if proof.is_refuted() { Exit::NotGood } else { Exit::Done })
 }
@@ -140,12 +140,13 @@ fn solved(args: &Args, source: &dyn Source) -> anyhow::Result<Claim> {
     }
 }
 
-fn print(proof: &Proof, id: &str) -> anyhow::Result<()> {
+fn print(proof: &Proof, id: &str, names: Option<&Names>) -> anyhow::Result<()> {
     let mut out = output::stdout();
     heading(&mut out, format_args!("{id} · proof"))?;
-    for (name, values) in [("x", &proof.x), ("y", &proof.y)] {
+    let own = [names.map(|names| &*names.x), names.map(|names| &*names.y)];
+    for ((name, values), own) in [("x", &proof.x), ("y", &proof.y)].into_iter().zip(own) {
         if let Some(values) = values {
-            line(&mut out, name, vector(values))?;
+            line(&mut out, name, point(own, values))?;
         }
     }
     line(&mut out, "F", short(proof.upper_value))?;
@@ -156,9 +157,9 @@ fn print(proof: &Proof, id: &str) -> anyhow::Result<()> {
             FollowerVerdict::Open => WARN,
         };
         let spent = effort(follower.boxes, follower.seconds);
-        line(&mut out, "follower", format_args!("{style}{}{style:#} ({spent})", follower.words()))?;
+        line(&mut out, "follower", format_args!("{style}{}{style:#} ({spent})", follower.words(names)))?;
     }
-    if let (Some(leader), Some(words)) = (&proof.leader, proof.leader_words()) {
+    if let (Some(leader), Some(words)) = (&proof.leader, proof.leader_words(names)) {
         let style = match leader.verdict {
             LeaderVerdict::Proven if proof.refuted_answer().is_some() => WARN,
             LeaderVerdict::Proven => GOOD,

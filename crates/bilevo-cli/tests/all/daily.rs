@@ -170,6 +170,10 @@ fn a_problem_file_is_a_problem() {
     assert_eq!((&result["names"]["x"][0], &result["names"]["y"][0]), (&"t".into(), &"trips".into()));
     let text = done(folder.path(), &solve[..6]);
     assert!(stdout(&text).contains("t = 3.9") && stdout(&text).contains("trips = 3.9"), "{}", stdout(&text));
+    // Also in what was proven about it.
+    let short = cut(folder.path(), &["solve", "toll.toml", "--seed", "1", "--max-evals", "30"]);
+    assert!(stdout(&short).contains("the follower has a better answer: f = "), "{}", stdout(&short));
+    assert!(stdout(&short).contains(" at trips = ") && !stdout(&short).contains("y = ["), "{}", stdout(&short));
     let eval = ["eval", "toll.toml", "--x", "11", "--y", "3"];
     let point = done(folder.path(), &eval);
     assert!(stdout(&point).contains("33") && stdout(&point).contains("t = 11 lies outside [0, 10]"));
@@ -244,6 +248,9 @@ fn an_audit_is_part_of_the_result() {
     assert_eq!(result["audit"]["verdict"], "stands");
     assert!(result["audit"]["evaluations"]["lower"].as_u64().unwrap() > 0);
     assert!(stdout(&done(folder.path(), &run)).contains("audit"));
+    // Whoever says how to audit wants one.
+    let limited = ["solve", "smd1", "--seed", "3", "--audit-evals", "200", "--format", "json"];
+    assert!(json(&done(folder.path(), &limited))["audit"]["evaluations"]["lower"].as_u64().unwrap() <= 300);
 }
 
 #[test]

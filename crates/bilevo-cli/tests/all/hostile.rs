@@ -71,6 +71,12 @@ fn nothing_foreign_reaches_a_terminal_but_text() {
         assert!(!foreign.chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'), "{call:?}: {said:?}");
         assert!(!said.contains(&"z".repeat(81)), "{call:?}: {said:?}");
     }
+    // A sound file is solved whatever it is called, and a picture of the run is text as well.
+    toml(&renamed, levels);
+    for more in [["--plot", "-"], ["--trace", "-"], ["--format", "json"]] {
+        let said = words(&bilevo(path, &[&["solve", &renamed, "--max-evals", "30"], &more[..]].concat()));
+        assert!(said.contains("file") && !said.contains(['\u{9b}', '\u{202e}']), "{more:?}: {said:?}");
+    }
     let typed = words(&bilevo(path, &["solve", "smd1", &format!("--{ESCAPES}")]));
     assert!(!typed.contains("\u{1b}[2J") && !typed.contains('\u{9b}'), "{typed:?}");
 }

@@ -6,28 +6,29 @@ use super::known::free;
 use crate::candidate::Solved;
 use crate::config::{Config, ConfigError};
 use crate::record::StopReason;
+use crate::stop::Budgets;
 
 impl Engine {
-    /// Raises the budgets of a run; one that had ended because they were used up goes on. With a
-    /// larger upper budget the run gives the same bits as if it had been started with it.
+    /// Raises the budgets of a run, those that are given; one that had ended because they were used up goes on.
+    /// With a larger upper budget the run gives the same bits as if it had been started with it.
     ///
     /// # Errors
     /// A budget that is no larger than before or out of range; the run is unchanged then.
-    pub fn extend(&mut self, upper_evals: Option<u64>, lower_evals: Option<u64>) -> Result<(), ConfigError> {
+    pub fn extend(&mut self, wanted: Budgets) -> Result<(), ConfigError> {
         let mut config = self.config.clone();
+        let before = &self.config.stop;
+        let (lower, total) = (before.max_lower_evals.unwrap_or(u64::MAX), before.max_evals.unwrap_or(u64::MAX));
+        let stop = &mut config.stop;
         let budgets = [
-            (upper_evals, &mut config.stop.max_upper_evals, self.sizes.budget.upper_evals, "stop.max_upper_evals"),
-            (
-                lower_evals,
-                &mut config.stop.max_lower_evals,
-                self.config.stop.max_lower_evals.unwrap_or(u64::MAX),
-                "stop.max_lower_evals",
-            ),
+            (wanted.upper, &mut stop.max_upper_evals, self.sizes.budget.upper_evals, "stop.max_upper_evals"),
+            (wanted.lower, &mut stop.max_lower_evals, lower, "stop.max_lower_evals"),
+            (wanted.total, &mut stop.max_evals, total, "stop.max_evals"),
         ];
         for (wanted, budget, before, field) in budgets {
             let Some(wanted) = wanted.filter(|wanted| *wanted != before) else { continue };
             if wanted < before {
-                let reason = format!("the run was started with {before}, and a budget can only be raised");
+                let started = if before == u64::MAX { "without this limit".into() } else { format!("with {before}") };
+                let reason = format!("the run was started {started}, and a budget can only be raised");
                 return Err(ConfigError::Invalid { field: field.into(), got: wanted.to_string(), reason });
             }
             *budget = Some(wanted);

@@ -99,6 +99,10 @@ impl Portfolio {
 
     /// Goes on until points are wanted or the run is over.
     fn prepare(&mut self, run: &RunView<'_>) {
+        if matches!(self.present, Present::Spent) {
+            // The run goes on with a larger budget.
+            self.present = Present::Choice;
+        }
         loop {
             self.wanted.clear(Level::Lower);
             let (closing, (total, lower)) = (self.is_to_be_verified(run.left.0), run.left);

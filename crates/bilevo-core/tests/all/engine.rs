@@ -1,7 +1,7 @@
 //! The engine's own book-keeping: identity, targets, larger budgets, trainings, retries, words.
 
 use crate::common::{answer, bytes, engine_of, finish, short, toy, toy_spec};
-use bilevo_core::config::{Config, ConfigError, Target};
+use bilevo_core::config::{Budgets, Config, ConfigError, Target};
 use bilevo_core::methods;
 use bilevo_core::problem::{BestKnown, Level, LevelSpec, ProblemSpec};
 use bilevo_core::record::StopReason;
@@ -69,14 +69,14 @@ fn a_raised_budget_goes_on_as_if_it_had_always_been_so_large() {
     let mut engine = with_budget(33, None);
     let mut records = finish(&mut engine, toy);
     let stopped = bytes(&engine);
-    let lower = engine.extend(Some(32), None).unwrap_err();
+    let lower = engine.extend(Budgets { upper: Some(32), ..Budgets::default() }).unwrap_err();
     assert!(matches!(lower, ConfigError::Invalid { ref field, .. } if field == "stop.max_upper_evals"), "{lower:?}");
-    engine.extend(Some(33), None).unwrap();
-    engine.extend(None, None).unwrap();
+    engine.extend(Budgets { upper: Some(33), ..Budgets::default() }).unwrap();
+    engine.extend(Budgets::default()).unwrap();
     assert_eq!(bytes(&engine), stopped, "no larger than before");
     assert!(matches!(engine.ask(), Ask::Finished(StopReason::UpperBudget)));
 
-    engine.extend(Some(90), None).unwrap();
+    engine.extend(Budgets { upper: Some(90), ..Budgets::default() }).unwrap();
     assert_eq!((engine.config().stop.max_upper_evals, engine.sizes().budget.upper_evals), (Some(90), 90));
     records.extend(finish(&mut engine, toy));
     assert_eq!(bytes(&records), bytes(&expected));
@@ -84,19 +84,36 @@ fn a_raised_budget_goes_on_as_if_it_had_always_been_so_large() {
     let mut engine = with_budget(500, Some(900));
     finish(&mut engine, toy);
     assert_eq!(engine.summary().stop, Some(StopReason::LowerBudget));
-    engine.extend(Some(600), None).unwrap();
+    engine.extend(Budgets { upper: Some(600), ..Budgets::default() }).unwrap();
     assert_eq!(engine.summary().stop, Some(StopReason::LowerBudget), "the other budget is still used up");
-    engine.extend(None, Some(2000)).unwrap();
+    engine.extend(Budgets { lower: Some(2000), ..Budgets::default() }).unwrap();
     assert_eq!(engine.summary().stop, None);
     finish(&mut engine, toy);
     assert!(engine.summary().evaluations.lower >= 2000);
 }
 
 #[test]
+fn a_total_can_be_raised_too() {
+    let mut config = methods::find("auto").unwrap().config();
+    config.stop.max_evals = Some(40);
+    let mut engine = Engine::new(toy_spec(), config, 5).unwrap();
+    finish(&mut engine, toy);
+    assert_eq!(engine.summary().stop, Some(StopReason::Budget));
+    let total = |total| Budgets { total: Some(total), ..Budgets::default() };
+    assert!(engine.extend(total(39)).unwrap_err().to_string().contains("started with 40"));
+    engine.extend(total(120)).unwrap();
+    assert_eq!((engine.summary().stop, engine.config().stop.max_evals), (None, Some(120)));
+    finish(&mut engine, toy);
+    assert!(engine.summary().evaluations.total() > 80);
+    let lower = Budgets { lower: Some(9), ..Budgets::default() };
+    assert!(engine.extend(lower).unwrap_err().to_string().contains("started without this limit"));
+}
+
+#[test]
 fn a_run_that_ended_for_another_reason_stays_ended() {
     let mut engine = constant(Target::Upper, Some(3.0));
     run_constant(&mut engine);
-    engine.extend(Some(1000), None).unwrap();
+    engine.extend(Budgets { upper: Some(1000), ..Budgets::default() }).unwrap();
     assert_eq!(engine.summary().stop, Some(StopReason::Target));
     // Out of evaluations and standing still in the same generation: more evaluations change nothing.
     let mut config = short(&methods::find("bl-cma-es").unwrap());
@@ -104,7 +121,7 @@ fn a_run_that_ended_for_another_reason_stays_ended() {
     let mut engine = Engine::new(toy_spec(), config, 1).unwrap();
     run_constant(&mut engine);
     assert_eq!(engine.summary().stop, Some(StopReason::UpperBudget));
-    engine.extend(Some(1000), None).unwrap();
+    engine.extend(Budgets { upper: Some(1000), ..Budgets::default() }).unwrap();
     assert_eq!(engine.summary().stop, Some(StopReason::Flat));
 }
 

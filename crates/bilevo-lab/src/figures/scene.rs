@@ -1,5 +1,6 @@
 //! What a figure consists of, and the SVG writer.
 
+use bilevo::printable::printable_char;
 use std::fmt::Write;
 
 /// A point in pixels, y downwards.
@@ -212,9 +213,8 @@ pub(crate) fn escape(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // Not allowed in XML, not even escaped.
-            c if c.is_control() => out.push('\u{FFFD}'),
-            c => out.push(c),
+            // Control characters are not allowed in XML, not even escaped.
+            c => out.push(printable_char(c)),
         }
     }
     out
@@ -228,11 +228,11 @@ mod tests {
     fn names_cannot_break_out() {
         let mut scene = Scene::new(10.0, 10.0, "<script>\"", "'&");
         scene.open("curve", Some("\"><script>".into()));
-        scene.text((0.0, 0.0), 10.0, Anchor::Start, Ink::Text, "</text>\u{0}");
+        scene.text((0.0, 0.0), 10.0, Anchor::Start, Ink::Text, "</text>\u{0}\u{202e}");
         scene.close();
         let svg = scene.svg("a");
         assert!(!svg.contains("<script"));
-        assert!(!svg.contains('\u{0}'));
+        assert!(!svg.contains(['\u{0}', '\u{202e}']));
         assert_eq!(svg.matches("</text>").count(), 1);
     }
 

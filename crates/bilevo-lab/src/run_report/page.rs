@@ -177,7 +177,7 @@ fn reasons(report: &RunReport<'_>) -> Vec<String> {
     reasons.extend(result.audit.iter().map(|audit| format!("The audit, an independent check: {}.", audit.words)));
     // An audit that rests on the proof says the same.
     let said = |words: &str| result.audit.as_ref().is_some_and(|audit| audit.words.starts_with(words));
-    let proofs = result.proof.iter().flat_map(|proof| proof.words()).filter(|words| !said(words));
+    let proofs = result.proof.iter().flat_map(|proof| proof.words(result.names.as_ref())).filter(|words| !said(words));
     reasons.extend(proofs.map(|words| format!("By proof from the formulas: {words}.")));
     if let Some(solved) = result.solved {
         let words = if solved { "It is the best known solution." } else { "It is not the best known solution." };

@@ -5,6 +5,7 @@
 
 use super::{Align, Cell, Column, Mark, Table};
 use crate::csv;
+use bilevo::printable::printable_char;
 use std::fmt::Write;
 
 /// What a table is written as.
@@ -177,9 +178,9 @@ fn csv_cell(text: &str) -> String {
     }
 }
 
-/// Without control characters (terminal escapes, line ends).
+/// Without control characters (terminal escapes, line ends) and what turns the direction of writing.
 pub fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
+    text.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { printable_char(c) }).collect()
 }
 
 fn markdown(text: &str) -> String {

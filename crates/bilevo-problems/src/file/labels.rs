@@ -3,6 +3,7 @@
 
 use super::reader::{Field, Reader};
 use bilevo_core::config::{did_you_mean, nearest};
+use bilevo_core::printable::printable;
 use bilevo_core::problem::{Level, ProblemSpec};
 use std::collections::BTreeMap;
 
@@ -61,7 +62,7 @@ pub(super) fn units(reader: &mut Reader, field: Option<&Field>, spec: &ProblemSp
             continue;
         }
         let Some(unit) = reader.text(field, "a unit is a short text, as in \"EUR\"") else { continue };
-        if unit.is_empty() || unit.chars().count() > MAX_UNIT || unit.chars().any(char::is_control) {
+        if unit.is_empty() || unit.chars().count() > MAX_UNIT || unit.contains('\n') || printable(unit) != unit {
             reader.error(field, "this cannot be a unit", format!("one line of 1 to {MAX_UNIT} characters"));
         }
         units.insert(field.key.clone(), unit.to_string());

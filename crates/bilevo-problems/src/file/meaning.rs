@@ -2,8 +2,9 @@
 //! how a number is written, and what only people read have no part in it. What does: the values of all
 //! keys, the tables, and the files of a program.
 
+use super::UNITS;
 use super::reader::{Field, fields, plain_number};
-use super::{NOTES, UNITS};
+use super::tables::NOTES;
 use std::io::{self, Read};
 use toml::de::{DeTable, DeValue};
 

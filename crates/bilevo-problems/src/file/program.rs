@@ -6,8 +6,8 @@
 //! `equalities` the program returns for it. A table `[follower]`, in place of `[lower]` or beside it, says
 //! that a program answers for the follower by itself; it may have its own `command`, `environment` and `batch`.
 
-use super::Tables;
 use super::reader::{Field, Reader};
+use super::tables::Tables;
 use crate::program::{
     Command, Commands, DEFAULT_MAX_FAILURES, DEFAULT_START_TIMEOUT, DEFAULT_TIMEOUT, Mode, Once, ProgramSpec,
 };

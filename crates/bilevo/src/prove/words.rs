@@ -1,16 +1,18 @@
 //! What was proven, in words.
 
 use super::{FollowerFinding, FollowerVerdict, LeaderFinding, LeaderVerdict, Proof};
+use crate::result::Names;
 
 impl Proof {
-    /// The findings as sentences: about the follower, then about the leader.
-    pub fn words(&self) -> Vec<String> {
-        let follower = self.follower.as_ref().map(FollowerFinding::words);
-        follower.into_iter().chain(self.leader_words()).collect()
+    /// The findings as sentences: about the follower, then about the leader. Variables go by their names, if they
+    /// have any.
+    pub fn words(&self, names: Option<&Names>) -> Vec<String> {
+        let follower = self.follower.as_ref().map(|follower| follower.words(names));
+        follower.into_iter().chain(self.leader_words(names)).collect()
     }
 
     /// The finding about the leader as a sentence; none if the question was not asked.
-    pub fn leader_words(&self) -> Option<String> {
+    pub fn leader_words(&self, names: Option<&Names>) -> Option<String> {
         let leader = self.leader.as_ref()?;
         Some(match (leader.verdict, self.refuted_answer(), leader.lower_bound) {
             // The bound holds, but it does not prove a value that cannot be reached.
@@ -23,7 +25,7 @@ impl Proof {
                 number(bound),
                 number(self.upper_value)
             ),
-            _ => leader.words(self.upper_value),
+            _ => leader.words(self.upper_value, names),
         })
     }
 }
@@ -33,25 +35,22 @@ const VIOLATION: f64 = 1e-6;
 
 impl FollowerFinding {
     /// The finding as a sentence.
-    pub fn words(&self) -> String {
+    pub fn words(&self, names: Option<&Names>) -> String {
         let gap = self.gap.map_or(String::new(), |gap| format!(" by more than {}", rounded_up(gap)));
         match (self.verdict, &self.better) {
             (FollowerVerdict::Proven, _) => format!("the follower's answer is proven: none is better{gap}"),
             (FollowerVerdict::Refuted, better) if self.violation.is_none_or(|violation| violation > VIOLATION) => {
                 let broken = self.violation.map_or(String::new(), |violation| format!(" by {}", number(violation)));
                 let other = better.as_ref().map_or(String::new(), |better| {
-                    format!(
-                        "; one that meets them is y = {} with f = {}",
-                        vector(&better.y),
-                        number(better.lower_value)
-                    )
+                    let answer = named("y", names.map(|names| &*names.y), &better.y);
+                    format!("; one that meets them is {answer} with f = {}", number(better.lower_value))
                 });
                 format!("the follower's answer violates its own constraints{broken}{other}")
             }
             (FollowerVerdict::Refuted, Some(better)) => format!(
-                "the follower has a better answer: f = {} at y = {}",
+                "the follower has a better answer: f = {} at {}",
                 number(better.lower_value),
-                vector(&better.y)
+                named("y", names.map(|names| &*names.y), &better.y)
             ),
             (FollowerVerdict::Refuted, None) => "the follower's answer is refuted".into(),
             (FollowerVerdict::Open, _) => {
@@ -63,17 +62,17 @@ impl FollowerFinding {
 
 impl LeaderFinding {
     /// The finding as a sentence about a claimed value.
-    pub fn words(&self, claim: f64) -> String {
+    pub fn words(&self, claim: f64, names: Option<&Names>) -> String {
         let bound = self.lower_bound.map_or("none was found".into(), number);
         match (self.verdict, &self.better) {
             (LeaderVerdict::Proven, _) => {
                 format!("the leader's value is proven: no decision gives better than F = {bound}")
             }
             (LeaderVerdict::Better, Some(better)) => format!(
-                "there is a better decision: F = {} at x = {}, y = {}; the bound is {bound}",
+                "there is a better decision: F = {} at {}, {}; the bound is {bound}",
                 number(better.upper_value),
-                vector(&better.x),
-                vector(&better.y)
+                named("x", names.map(|names| &*names.x), &better.x),
+                named("y", names.map(|names| &*names.y), &better.y)
             ),
             _ => format!("open: nothing better than F = {} was found; the bound is {bound}", number(claim)),
         }
@@ -93,14 +92,26 @@ fn number(value: f64) -> String {
     format!("{short:?}")
 }
 
-fn vector(values: &[f64]) -> String {
+/// A point by the names of its variables, or as a vector of a letter.
+fn named(letter: &str, names: Option<&[String]>, values: &[f64]) -> String {
     let numbers: Vec<String> = values.iter().map(|&value| number(value)).collect();
-    format!("[{}]", numbers.join(", "))
+    match names.filter(|names| names.len() == values.len()) {
+        Some(names) => names.iter().zip(&numbers).map(|(n, v)| format!("{n} = {v}")).collect::<Vec<_>>().join(", "),
+        None => format!("{letter} = [{}]", numbers.join(", ")),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn points_go_by_their_names() {
+        let names = ["trips".to_string(), "fee".to_string()];
+        assert_eq!(named("y", Some(&names), &[3.0, 0.5]), "trips = 3.0, fee = 0.5");
+        assert_eq!(named("y", None, &[3.0, 0.5]), "y = [3.0, 0.5]");
+        assert_eq!(named("y", Some(&names), &[3.0]), "y = [3.0]", "an own solver's answers have any length");
+    }
 
     #[test]
     fn bounds_have_two_digits_and_are_not_too_small() {

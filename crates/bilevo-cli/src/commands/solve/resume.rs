@@ -94,6 +94,7 @@ pub(super) fn budget_words(error: &RunError) -> Option<String> {
     let flag = match field.as_str() {
         "stop.max_upper_evals" => "--max-upper-evals",
         "stop.max_lower_evals" => "--max-lower-evals",
+        "stop.max_evals" => "--max-evals",
         _ => return None,
     };
     Some(format!("`{flag}` cannot be changed to less in a run that has started\nhint: {reason}"))

@@ -48,7 +48,7 @@ pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -
         let style = if proof.is_refuted() { WARN } else { GOOD };
         // An audit that rests on the proof says the same.
         let said = |words: &str| result.audit.as_ref().is_some_and(|audit| audit.words.starts_with(words));
-        for words in proof.words().into_iter().filter(|words| !said(words)) {
+        for words in proof.words(result.names.as_ref()).into_iter().filter(|words| !said(words)) {
             line(out, "proof", format_args!("{style}{words}{style:#}"))?;
         }
     }
