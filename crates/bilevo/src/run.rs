@@ -380,15 +380,16 @@ impl Run {
             finding.evaluations = finding.evaluations.and(earlier);
             earlier = finding.evaluations;
             self.engine.hold_back(held + earlier.total());
-            let in_time = self.end_of(time_limit).is_none_or(|end| start.elapsed() < end - start);
+            // A limit holds for the audit, too.
+            self.times.seconds += start.elapsed().as_secs_f64();
+            let in_time = self.end_of(time_limit).is_none_or(|end| Instant::now() < end);
             let better = finding.objection().filter(|_| objections < OBJECTIONS && in_time);
             if !better.is_some_and(|response| self.engine.object(&response.y)) {
+                result.times = self.times;
                 result.audited(finding, position, &self.engine);
                 return Ok(result);
             }
             objections += 1;
-            // A limit holds for the audit, too.
-            self.times.seconds += start.elapsed().as_secs_f64();
         }
     }
 

@@ -6,7 +6,7 @@ use bilevo::{
     Serial, Status, TimeLimits, Verdict,
 };
 use std::ops::ControlFlow;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Takes its time over every batch, and never has enough of it.
 struct Hangs<'a>(Serial<&'a dyn BilevelProblem>, TimeLimits);
@@ -80,6 +80,25 @@ fn a_run_says_how_it_gets_on_after_fifty_evaluations_at_the_latest() {
     assert!(silence.longest < 50 + silence.largest_batch, "{}", silence.longest);
 }
 
+/// Tells how long its evaluations took.
+struct Timed<'a> {
+    inner: Serial<&'a dyn BilevelProblem>,
+    seconds: f64,
+}
+
+impl Evaluator for Timed<'_> {
+    fn spec(&self) -> &ProblemSpec {
+        self.inner.spec()
+    }
+
+    fn evaluate(&mut self, batch: &Batch, replies: &mut Replies) -> Result<(), EvaluatorError> {
+        let start = Instant::now();
+        let evaluated = self.inner.evaluate(batch, replies);
+        self.seconds += start.elapsed().as_secs_f64();
+        evaluated
+    }
+}
+
 #[test]
 fn an_audit_has_its_part_of_the_time_and_no_more() {
     let problem = smd(1);
@@ -91,6 +110,11 @@ fn an_audit_has_its_part_of_the_time_and_no_more() {
     let finding = result.audit.unwrap();
     assert_eq!(finding.verdict, Verdict::Incomplete);
     assert!(finding.words.contains("ran out of time"), "{}", finding.words);
-    let result = run.go_audited(&mut Serial::new(&*problem), &RunOptions::default(), Some(&audit), &mut []).unwrap();
+    let before = run.checkpoint().times.seconds;
+    let mut timed = Timed { inner: Serial::new(&*problem), seconds: 0.0 };
+    let result = run.go_audited(&mut timed, &RunOptions::default(), Some(&audit), &mut []).unwrap();
     assert_ne!(result.audit.unwrap().verdict, Verdict::Incomplete);
+    // The search had ended before: only the audit has evaluated anything.
+    assert!(timed.seconds > 0.0 && result.times.seconds >= before + timed.seconds, "{:?}", result.times);
+    assert_eq!(run.checkpoint().times, result.times);
 }
