@@ -171,9 +171,9 @@ fn a_problem_file_is_a_problem() {
     let text = done(folder.path(), &solve[..6]);
     assert!(stdout(&text).contains("t = 3.9") && stdout(&text).contains("trips = 3.9"), "{}", stdout(&text));
     // Also in what was proven about it.
-    let short = cut(folder.path(), &["solve", "toll.toml", "--seed", "1", "--max-evals", "30"]);
-    assert!(stdout(&short).contains("the follower has a better answer: f = "), "{}", stdout(&short));
-    assert!(stdout(&short).contains(" at trips = ") && !stdout(&short).contains("y = ["), "{}", stdout(&short));
+    let proof = bilevo(folder.path(), &["prove", "toll.toml", "--x", "3", "--y", "9"]);
+    assert!(stdout(&proof).contains("the follower has a better answer: f = "), "{}", stdout(&proof));
+    assert!(stdout(&proof).contains(" at trips = ") && !stdout(&proof).contains("y = ["), "{}", stdout(&proof));
     let eval = ["eval", "toll.toml", "--x", "11", "--y", "3"];
     let point = done(folder.path(), &eval);
     assert!(stdout(&point).contains("33") && stdout(&point).contains("t = 11 lies outside [0, 10]"));
@@ -250,7 +250,8 @@ fn an_audit_is_part_of_the_result() {
     assert!(stdout(&done(folder.path(), &run)).contains("audit"));
     // Whoever says how to audit wants one.
     let limited = ["solve", "smd1", "--seed", "3", "--audit-evals", "200", "--format", "json"];
-    assert!(json(&done(folder.path(), &limited))["audit"]["evaluations"]["lower"].as_u64().unwrap() <= 300);
+    let spent = |result: &Value| result["audit"]["evaluations"]["lower"].as_u64().unwrap();
+    assert!(spent(&json(&done(folder.path(), &limited))) < spent(&result));
 }
 
 #[test]
