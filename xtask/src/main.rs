@@ -39,9 +39,9 @@ cargo xtask wheel                     build the Python package: a wheel, and an 
 cargo xtask package                   prove that crates, wheel, sdist and guide can be published
 cargo xtask generate [--check]        rewrite the generated files: the page of settings, llms.txt
 cargo xtask guide                     write the whole guide into one Markdown file, dist/guide.md
-cargo xtask tables [WORD]...          measure the tables of the page on the default method again (minutes),
-                                      or only those whose command contains such a word
-cargo xtask study                     run the published study and what goes beyond it again (minutes)
+cargo xtask tables [WORD]...          measure tables of the README and the guide again (minutes to hours), or only
+                                      those whose page or command contains such a word; --list lists them
+cargo xtask study [PART]...           run the study again (minutes): published, fresh (other seeds), beyond
 cargo xtask calibrate [--resume] [ARGUMENT]...
                                       measure how often answers are right, on planted problems (minutes);
                                       --resume continues a calibration that was interrupted
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
         ["guide"] => guide::write(),
         ["calibrate", rest @ ..] => calibrate::run(rest),
         ["tables", rest @ ..] => tables::run(rest),
-        ["study"] => study::run(),
+        ["study", rest @ ..] => study::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["faults", rest @ ..] => faults::run(rest),
         ["mutants", rest @ ..] => mutants::run(rest),
