@@ -234,7 +234,7 @@ def draw(case: str, result: bilevo.Result, path: Path) -> None:
         start, end = start + aside, end + aside
         axes.plot(*zip(start, end), color=colours(min(full[index] / 2.5, 1.0)), lw=2.5, zorder=1)
         if touched.get(index, 0) > 0.05:
-            axes.text(*(0.5 * (start + end) + 2.5 * aside), f"{touched[index]:.1f}", ha="center", va="center", weight="bold",
+            axes.text(*(0.5 * (start + end) + [5.0, 2.5] * aside), f"{touched[index]:.1f}", ha="center", va="center", weight="bold",
                       bbox={"fc": "white", "ec": "none", "pad": 0.6})
     for number, (across, up) in enumerate(PLACES, 1):
         axes.text(across, up, number, ha="center", va="center", size=8, bbox={"boxstyle": "circle", "fc": "white"})

@@ -148,6 +148,17 @@ def test_python_code_of_the_guide(page: str, tmp_path: Path, monkeypatch: pytest
             compile(text, page, "exec")
 
 
+def test_every_problem_of_the_gallery_is_complete() -> None:
+    page = (ROOT / "docs/src/gallery.md").read_text(encoding="utf-8")
+    sections = page.split("\n## ")[1:]
+    assert len(sections) == 7
+    for section in sections:
+        for part in ("**Problem.**", "**Answer.**", "**Reference.**", "](pictures/", "```"):
+            assert part in section, f"{section.splitlines()[0]}: {part}"
+        assert "**Program.**" in section or "**File.**" in section
+    assert all(len(text.splitlines()) <= 40 for _, text in fences(ROOT / "docs/src/gallery.md"))
+
+
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="tomllib came with Python 3.11")
 def test_toml_of_the_guide_is_toml() -> None:
     import tomllib

@@ -84,8 +84,8 @@ fn row(name: &str) -> Result<Option<(String, usize)>, String> {
     let size = format!("{}+{}", spec.upper.dim(), spec.lower.dim());
     let target = expected(&*problem, best).map_err(|error| error.to_string())?;
     let (best, value) = (short(best), short(value));
-    let line =
-        format!("| {name} | {size} | {best} | {value} | {count} of 3 | {evaluations} | {target} | {worst:.0e} |");
+    let gap = if worst == 0.0 { "0".to_string() } else { format!("{worst:.0e}") };
+    let line = format!("| {name} | {size} | {best} | {value} | {count} of 3 | {evaluations} | {target} | {gap} |");
     Ok(Some((line, count)))
 }
 
@@ -102,6 +102,5 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!(
         "\n{right} of {runs} runs are right; {enough} of {problems} problems are right in at least two of three runs."
     );
-    println!("Measured with version {}.", bilevo::VERSION);
     Ok(())
 }
