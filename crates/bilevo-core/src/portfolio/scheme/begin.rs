@@ -18,7 +18,7 @@ use crate::portfolio::search::{Goal, Ground};
 use crate::portfolio::verify::{DIFFERENT, Depth, Look, Verify};
 use crate::position::PositionKind;
 use crate::problem::{Level, ProblemSpec};
-use crate::rng::{Purpose, Streams};
+use crate::rng::{Purpose, Stream, Streams};
 
 /// Variables of both levels up to which a descent has as many evaluations for each, and up to which there
 /// are descents. Their models cost the cube of the variables.
@@ -39,6 +39,8 @@ const HOPES: usize = 8;
 /// Size of the first steps of an exact end, and along a border.
 const EXACT: f64 = 0.5;
 const BORDER: f64 = 0.25;
+/// Points of which a restart begins at the one farthest from all decisions seen.
+const DRAWS: usize = 10;
 /// Size of the first region of a smoothed search that begins at a claim.
 const SMOOTH: f64 = 0.5;
 
@@ -57,9 +59,11 @@ impl Portfolio {
                 Present::Descent(Box::new(Descent::new(self.shape, &self.archive, start)), Kind::Finish)
             }
             Next::Restart(Kind::Population) => {
+                let mean = self.elsewhere(&mut streams.open(Purpose::Start, 0, 1 + number));
                 let ground = Ground { spec, archive: &self.archive, scales: &self.history.scales, streams };
                 let start = population::Start {
                     shape: self.shape,
+                    mean,
                     config: &self.config,
                     size: self.size,
                     number: self.history.entries.iter().filter(|e| e.kind == Kind::Population).count() as u64,
@@ -117,7 +121,7 @@ impl Portfolio {
     /// A descent from anywhere, or from near the ends of the leader's box.
     fn descend(&self, kind: Kind, number: u64, streams: &Streams) -> Present {
         let mut stream = streams.open(Purpose::Start, 0, 1 + number);
-        let mut point: Vec<f64> = (0..self.shape.dim()).map(|_| stream.uniform()).collect();
+        let mut point = self.elsewhere(&mut stream);
         let (mut size, mut goal) = (1.0, self.goal());
         if kind == Kind::NearEnds {
             let before = self.history.entries.iter().filter(|e| e.kind == Kind::NearEnds).count();
@@ -130,6 +134,23 @@ impl Portfolio {
         }
         let start = descent::Start { point, size, budget: self.budget(), still: descent::STILL, goal };
         Present::Descent(Box::new(Descent::new(self.shape, &self.archive, start)), kind)
+    }
+
+    /// A random point whose decision lies far from all that were evaluated: restarts from the same place would all end
+    /// in the same basin, and agree.
+    pub(super) fn elsewhere(&self, stream: &mut Stream) -> Vec<f64> {
+        let (m, seen) = (self.shape.upper[0], &self.archive.upper);
+        let apart = |x: &[f64], i: usize| -> f64 { x.iter().zip(seen.point(i)).map(|(a, b)| (a - b) * (a - b)).sum() };
+        let nearest = |x: &[f64]| (0..seen.len()).map(|i| apart(x, i)).fold(f64::INFINITY, f64::min);
+        let mut drawn = || -> Vec<f64> { (0..self.shape.dim()).map(|_| stream.uniform()).collect() };
+        let mut best = drawn();
+        for _ in 1..if seen.len() == 0 { 1 } else { DRAWS } {
+            let point = drawn();
+            if nearest(&point[..m]) > nearest(&best[..m]) {
+                best = point;
+            }
+        }
+        best
     }
 
     /// A smoothed search from a claim or from anywhere.

@@ -7,7 +7,7 @@ use crate::engine::Scheme;
 use crate::portfolio::verify::Verdict;
 use crate::problem::LevelSpec;
 use crate::record::Fate;
-use crate::rng::Streams;
+use crate::rng::{Purpose, Streams};
 use crate::{Ask, Engine};
 
 /// One variable each, with upper and lower values known on the diagonal.
@@ -140,6 +140,25 @@ fn ends_are_written_down_in_the_restart_they_belong_to() {
     assert_eq!(conclude(Present::Recalled(claim(0.5)), 7), (Kind::Known, 1, End::Converged, 7, 0));
     assert_eq!(conclude(Present::Recalled(claim(0.5)), 1), (Kind::Known, 2, End::Converged, 1, 0));
     assert!(matches!(portfolio.present, Present::Choice));
+}
+
+#[test]
+fn a_restart_begins_far_from_all_decisions_that_were_seen() {
+    let mut portfolio = portfolio(auto());
+    portfolio.archive = portfolio.shape.archive();
+    let streams = Streams::new(1);
+    let starts = |portfolio: &Portfolio| -> Vec<f64> {
+        (0..40).map(|i| portfolio.elsewhere(&mut streams.open(Purpose::Start, 0, i))[0]).collect()
+    };
+    let low = |starts: &[f64]| starts.iter().filter(|x| **x < 0.5).count();
+    assert!((10..=30).contains(&low(&starts(&portfolio))), "the first one is anywhere");
+    // Everything was seen between 0 and 0.5, whatever the answers were.
+    for i in 0..20 {
+        portfolio.archive.push(Level::Upper, &[f64::from(i) / 40.0, 1.0], &[0.0]);
+    }
+    let starts = starts(&portfolio);
+    assert_eq!(low(&starts), 0, "{starts:?}");
+    assert!(starts.iter().any(|x| *x < 0.9), "but not always at the end: {starts:?}");
 }
 
 #[test]

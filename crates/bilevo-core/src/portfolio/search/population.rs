@@ -8,7 +8,7 @@
 //! descent tries to finish it. Where that fails it goes on from the better of the two, to a tenth of that
 //! size, and so on to its own end.
 //! Sources: BL-CMA-ES (He et al., 2018) for the skeleton, CMA-ES restarts (Auger and Hansen, 2005).
-//! Randomness: `Purpose::Start`, `Sample`, `Allocate`, `Elite` by generation, counted over all populations.
+//! Randomness: `Purpose::Sample`, `Allocate`, `Elite` by generation, counted over all populations.
 
 mod closing;
 mod opening;
@@ -28,7 +28,6 @@ use crate::portfolio::merit::Merit;
 use crate::portfolio::next::NARROW;
 use crate::problem::Level;
 use crate::record::LowerSearches;
-use crate::rng::Purpose;
 use serde::{Deserialize, Serialize};
 
 /// First step size, as a share of the box.
@@ -63,6 +62,8 @@ enum Stage {
 /// What a population is made from.
 pub(in crate::portfolio) struct Start<'a> {
     pub(in crate::portfolio) shape: Shape,
+    /// Where it begins.
+    pub(in crate::portfolio) mean: Vec<f64>,
     pub(in crate::portfolio) config: &'a Config,
     pub(in crate::portfolio) size: usize,
     /// Number among the populations, from 0, and generations of those before it.
@@ -112,11 +113,9 @@ pub(in crate::portfolio) struct Population {
 }
 
 impl Population {
-    /// A population that starts anywhere in the box.
+    /// A population that starts somewhere in the box.
     pub(in crate::portfolio) fn new(ground: &Ground<'_>, start: Start<'_>) -> Self {
-        let Start { shape, config, size, number, generation, goal, rivals } = start;
-        let mut stream = ground.streams.open(Purpose::Start, generation, 1 + number);
-        let mean = (0..shape.dim()).map(|_| stream.uniform()).collect();
+        let Start { shape, mean, config, size, number, generation, goal, rivals } = start;
         let setup = AllocatorSetup { spec: ground.spec, config, streams: ground.streams };
         let learner = Learner::new(vec![LENGTH; shape.dim()], ground.archive.lower.len());
         Population {

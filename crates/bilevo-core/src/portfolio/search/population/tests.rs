@@ -10,7 +10,7 @@ fn config() -> Config {
 
 fn population(bench: &Bench, config: &Config, rivals: Vec<Rival>) -> Population {
     let shape = bench.shape();
-    let start = Start { shape, config, size: 6, number: 1, generation: 0, goal: None, rivals };
+    let start = Start { shape, mean: vec![0.5; 2], config, size: 6, number: 1, generation: 0, goal: None, rivals };
     Population::new(&bench.ground(), start)
 }
 
@@ -142,6 +142,7 @@ fn it_may_end_near_a_known_claim() {
     let mut bench = Bench::new(bowl, follows);
     let start = Start {
         shape: bench.shape(),
+        mean: vec![0.5; 2],
         config: &config,
         size: 6,
         number: 1,

@@ -1,14 +1,19 @@
 use super::*;
+use crate::config::Config;
 use crate::portfolio::search::population::Start;
 use crate::portfolio::search::tests::{Bench, bowl, follows};
+
+fn population(bench: &Bench, config: &Config) -> Population {
+    let (shape, mean, rivals) = (bench.shape(), vec![0.5; 2], Vec::new());
+    let start = Start { shape, mean, config, size: 6, number: 0, generation: 0, goal: None, rivals };
+    Population::new(&bench.ground(), start)
+}
 
 #[test]
 fn what_falls_out_of_the_box_goes_to_the_bound_or_halfway() {
     let bench = Bench::new(bowl, follows);
-    let config = crate::config::Config::default();
-    let start =
-        Start { shape: bench.shape(), config: &config, size: 6, number: 0, generation: 0, goal: None, rivals: vec![] };
-    let mut search = Population::new(&bench.ground(), start);
+    let config = Config::default();
+    let mut search = population(&bench, &config);
     search.cma.mean = vec![0.1, 0.9];
     let mut stream = bench.ground().streams.open(Purpose::Sample, 1, 0);
     let (mut inside, mut bound, mut halfway) = (0, 0, 0);
@@ -32,10 +37,8 @@ fn what_falls_out_of_the_box_goes_to_the_bound_or_halfway() {
 #[test]
 fn the_spread_is_that_of_the_leaders_variables() {
     let bench = Bench::new(bowl, follows);
-    let config = crate::config::Config::default();
-    let start =
-        Start { shape: bench.shape(), config: &config, size: 6, number: 0, generation: 0, goal: None, rivals: vec![] };
-    let mut search = Population::new(&bench.ground(), start);
+    let config = Config::default();
+    let mut search = population(&bench, &config);
     search.cma.step_size = 0.01;
     search.cma.cov = vec![4.0, 0.0, 0.0, 100.0];
     assert!((search.spread() - 0.02).abs() < 1e-15, "{}", search.spread());
