@@ -93,7 +93,7 @@ ESCAPES = "\x1b[2J\x9b31m\u202e"
 @pytest.mark.filterwarnings("ignore:the follower has a better answer:bilevo.BilevoWarning")
 def test_nothing_foreign_reaches_a_terminal_but_text(tmp_path: Path) -> None:
     path = tmp_path / f"toll{ESCAPES}.toml"
-    path.write_text(FILE.replace('name = "toll"', ""))
+    path.write_text(FILE.replace('name = "function"', ""))
     result = bilevo.minimize(path, **OPTIONS)
     assert result.problem.startswith("toll") and not {"\x1b", "\x9b", "\u202e"} & set(repr(result))
     wrong: list[dict[str, Any]] = [{"method": ESCAPES}, {"settings": {ESCAPES: 1}}, {"checkpoint": path}, {"known": ESCAPES}]
