@@ -3,7 +3,7 @@
 use crate::oracle::OracleAnswer;
 use crate::problem::{Failure, FailureKind, Level, Outcome, ProblemSpec};
 
-/// Outcomes with their constraint values, point by point: what [`Replies`] tell the algorithms.
+/// Outcomes with their constraint values, point by point: what [`Replies`](super::Replies) tell the algorithms.
 #[derive(Clone, Copy, Debug)]
 pub struct Answers<'a> {
     /// Minimised values and summed violations.

@@ -2,7 +2,7 @@
 
 use crate::printable::number;
 
-/// Why a [`Space`] cannot be searched.
+/// Why a [`Space`](super::Space) cannot be searched.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpaceError {

@@ -18,7 +18,7 @@ pub enum Kind {
     Whole,
 }
 
-/// One variable of a [`Space`].
+/// One variable of a [`Space`](super::Space).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Variable {
     /// Smallest value.
