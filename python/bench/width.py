@@ -18,6 +18,7 @@ import numpy as np
 import bilevo
 
 WORKERS = (2, 8, 32, 128)
+WHOLE = 10**12
 METHODS = "auto,bl-cma-es,tlea-cma-es,tlea-de,motea,boc,cr-bl-cma-es"
 
 
@@ -33,13 +34,13 @@ def widths(problem: bilevo.problems.NamedProblem, first: int, **options: Any) ->
     return lower, upper
 
 
-def row(method: str, size: str, settings: dict[str, Any], first: int) -> str:
+def row(method: str, size: str, settings: dict[str, Any], first: int, phase: str) -> str:
     m, n = (int(part) for part in size.split("+"))
     problem = bilevo.problems.smd(1, m, n)
     lower, upper = widths(problem, first, method=method, seed=1, settings={"stop.target": "off", **settings}, budget=200)
     points = np.array(lower + upper)
     cells = [f"{points.sum() / np.ceil(points / w).sum():.1f}" for w in WORKERS]
-    return f"| `{method}` | {size} | {np.mean(lower):.0f} | " + " | ".join(cells) + " |"
+    return f"| `{method}`{phase} | {size} | {np.mean(lower):.0f} | " + " | ".join(cells) + " |"
 
 
 def main() -> None:
@@ -47,14 +48,18 @@ def main() -> None:
     parser.add_argument("--methods", default=METHODS)
     parser.add_argument("--sizes", default="2+3,5+5,10+10")
     parser.add_argument("--population", type=int, help="candidates in a generation")
-    parser.add_argument("--first", type=int, default=10**12, help="evaluations of a run that are looked at")
+    parser.add_argument("--first", type=int, default=WHOLE, help="evaluations of a run that are looked at")
     arguments = parser.parse_args()
     settings = {} if arguments.population is None else {"upper.population": arguments.population}
     print("| Method | Variables | Points | " + " | ".join(f"on {w}" for w in WORKERS) + " |")
     print("|" + "---|" * (3 + len(WORKERS)))
     for method in arguments.methods.split(","):
-        for size in arguments.sizes.split(","):
-            print(row(method, size, settings, arguments.first), flush=True)
+        # The default method begins with descents, whose batches are narrow.
+        both = method == "auto" and arguments.first == WHOLE
+        phases = {", first 300 evaluations": 300, ", 200 upper evaluations": WHOLE} if both else {"": arguments.first}
+        for phase, first in phases.items():
+            for size in arguments.sizes.split(","):
+                print(row(method, size, settings, first, phase), flush=True)
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ def test_nine_points_lie_on_the_known_front_and_cost_little(name: str) -> None:
     front = bilevo.pareto(goals, f, upper, lower, seed=1)
     assert len(front) == 9 and front.verified.all() and front.success
     for point in front.F:
-        assert point[0] == pytest.approx(first(point[1]), abs=2e-5 * np.ptp(front.F[:, 0]))
+        assert point[0] == pytest.approx(first(point[1]), abs=1e-4 * np.ptp(front.F[:, 0]))
     # None is better than another in both goals, and they are spread over the whole range.
     assert (np.diff(front.F[:, 0]) > 0).all() and (np.diff(front.F[:, 1]) < 0).all()
     steps = -np.diff(front.F[:, 1])

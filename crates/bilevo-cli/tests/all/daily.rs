@@ -45,7 +45,7 @@ pub(crate) fn here() -> tempfile::TempDir {
 #[test]
 fn a_time_limit_ends_a_run_that_can_go_on() {
     let folder = here();
-    let run = ["solve", "smd1", "--seed", "3", "--max-upper-evals", "100", "--target", "off", "--format", "json"];
+    let run = ["solve", "smd1", "--seed", "3", "--max-upper-evals", "50", "--target", "off", "--format", "json"];
     let whole = cut(folder.path(), &run);
     let limited = ["--time-limit", "0.05s", "--inject", "slow:1000", "--checkpoint", "a"];
     let first = cut(folder.path(), &[&run[..], &limited].concat());

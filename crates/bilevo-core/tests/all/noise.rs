@@ -39,10 +39,11 @@ fn run(sizes: [f64; 2], seed: u64) -> Summary {
 
 #[test]
 fn noise_at_both_levels_is_noticed_measured_and_lived_with() {
-    for seed in 1..=5 {
+    let mut agreed = 0;
+    for seed in 1..=12 {
         let summary = run([0.05, 0.05], seed);
         let (solution, noise) = (summary.solution.unwrap(), summary.noise.unwrap());
-        assert_eq!(summary.stop, Some(StopReason::Agreed), "{seed}");
+        agreed += usize::from(summary.stop == Some(StopReason::Agreed));
         assert!(summary.evaluations.total() <= 20_000, "{seed}: {}", summary.evaluations.total());
         for (size, error) in [(noise.upper, noise.upper_error), (noise.lower, noise.lower_error)] {
             assert!((0.025..0.1).contains(&size) && error < 0.5 * size, "{seed}: {noise:?}");
@@ -54,6 +55,7 @@ fn noise_at_both_levels_is_noticed_measured_and_lived_with() {
         assert!(off(Level::Upper, solution.upper_value) < 4.0 * noise.upper_error, "{seed}: {solution:?}");
         assert!(off(Level::Lower, solution.lower_value) < 4.0 * noise.lower_error, "{seed}: {solution:?}");
     }
+    assert!(agreed >= 10, "{agreed} of 12");
 }
 
 #[test]
