@@ -29,9 +29,7 @@ impl Population {
                 // The incumbent owed its value to an answer that is not the follower's.
                 self.rivals.push((claim.x.clone(), claim.y.clone()));
                 self.incumbent = Some(claim.clone());
-                // What was better was not true, and what is true is no progress: a population whose incumbent is
-                // corrected again and again would never lose patience.
-                self.record = Some(claim.clone());
+                self.record = None;
             }
             let known = self.solutions.iter_mut().chain(&mut self.judged).filter(|s| s.x == claim.x);
             known.for_each(|s| s.clone_from(&claim));
