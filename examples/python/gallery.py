@@ -34,8 +34,9 @@ def line(value: Callable[[Any], float], best: Any, axis: int, ends: tuple[float,
 
 def plane(value: Callable[[Any], float], best: Any, axes: tuple[int, int], bounds: Any, points: int) -> tuple[Any, Any, Any]:
     """The objective over two variables through the answer; NaN where the follower's solver fails."""
-    first, second = (np.linspace(*bounds[axis], points) for axis in axes)
-    values = np.full((points, points), np.nan)
+    # The answer may lie at the edge of what works: the grid goes through it.
+    first, second = (np.unique([*np.linspace(*bounds[axis], points), best[axis]]) for axis in axes)
+    values = np.full((len(second), len(first)), np.nan)
     for row, b in enumerate(second):
         for column, a in enumerate(first):
             x = np.array(best, dtype=float)
@@ -121,7 +122,7 @@ def draw_shops(out: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--points", type=int, default=30, help="points along each side of a slice")
+    parser.add_argument("--points", type=int, default=60, help="points along each side of a slice")
     options = parser.parse_args()
     draw_bridge(options.folder / "bridge.png")
     draw_shops(options.folder / "shops.png")

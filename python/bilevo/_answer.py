@@ -1,7 +1,7 @@
-"""What a follower's own solver says, and how it travels to the leader's function.
+"""What your own solver for the follower returns, and how it reaches the leader's function.
 
-An answer crosses processes and checkpoints as a packed one: y, f or None, and ``info`` as bytes. Bytes
-that are absent say that the solver returned y alone, which is what the leader's function then gets.
+Between processes and in checkpoints, an answer is packed: y, f or None, and ``info`` as bytes. Without bytes,
+the solver returned y alone, and the leader's function receives just that.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Answer:
 
 
 def pack(given: Any) -> Packed:
-    """What a solver returned, ready to travel."""
+    """Packs what a solver returned."""
     if isinstance(given, Mapping):
         raise TypeError(
             "the follower returned a mapping, and y must be numbers"
@@ -50,7 +50,7 @@ def pack(given: Any) -> Packed:
 
 
 def pack_all(given: Any, count: int) -> list[Packed]:
-    """What a solver of whole batches returned."""
+    """Packs what a vectorised solver returned."""
     try:
         answers = list(given)
     except TypeError:
@@ -64,19 +64,19 @@ def pack_all(given: Any, count: int) -> list[Packed]:
 
 
 def unpack(y: Floats, value: float | None, info: bytes | None) -> Any:
-    """What the leader's function gets: the whole answer if the solver gave one, else y."""
+    """What the leader's function receives: the complete answer if the solver returned one, else y."""
     return y if info is None else Answer(y, value, pickle.loads(info))
 
 
 def unpack_all(packed: Sequence[Packed]) -> Any:
-    """What a leader's function of whole batches gets: a list of answers, or rows where y is all there is."""
+    """What a vectorised leader's function receives: a list of answers, or rows if there is only y."""
     answers = [unpack(*one) for one in packed]
     alike = all(isinstance(answer, np.ndarray) and answer.shape == answers[0].shape for answer in answers)
     return np.stack(answers) if answers and alike else answers
 
 
 def rows(packed: Sequence[Packed]) -> npt.NDArray[Any]:
-    """Packed answers as a column that can be cut and joined like other values of a batch."""
+    """Packed answers as a column that can be sliced and joined like other values of a batch."""
     column = np.empty((len(packed), 1), dtype=object)
     for index, answer in enumerate(packed):
         column[index, 0] = answer

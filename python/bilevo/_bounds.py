@@ -1,4 +1,4 @@
-"""Boxes of variables in the forms people write them."""
+"""Bounds of variables, in the forms in which people write them."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def from_data(bounds: list[Any]) -> list[tuple[float, float]]:
 
 
 def middle(low: float, high: float) -> float:
-    """A value inside: half way, or near zero where a side is open.
+    """A value inside: the middle, or near zero if a side is open.
 
     >>> middle(0, 10), middle(3, float("inf"))
     (5.0, 3.0)

@@ -1,4 +1,4 @@
-"""Constraints in the forms people write them, as functions of (x, y) that return g <= 0 or h = 0."""
+"""Constraints, in the forms in which people write them, as functions of (x, y) that return g <= 0 or h = 0."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._errors import ProblemError
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Objective: TypeAlias = Callable[[Any, Any], Any]
-#: One constraint or several of them: a function, or an object or mapping as SciPy takes.
+#: One constraint or several: a function, or an object or mapping as in SciPy.
 _Given: TypeAlias = Union[Objective, Any, Iterable[Any]]
 Constraints: TypeAlias = Union[_Given, Mapping[str, _Given]]
 #: Functions of g <= 0, and functions of h = 0.
@@ -22,7 +22,7 @@ Functions: TypeAlias = tuple[list[Objective], list[Objective]]
 
 
 def read_constraints(given: Constraints | None, level: str, sizes: tuple[int, int], vectorized: bool) -> Functions:
-    """The constraints of a level, whose problem has so many variables at both."""
+    """The constraints of a level, given the numbers of variables of both levels."""
     less: list[Objective] = []
     equal: list[Objective] = []
     if isinstance(given, Mapping) and "type" not in given:
@@ -98,7 +98,7 @@ def _add_scipy(
 
 
 def _takes_both(function: Any, level: str) -> None:
-    """Says so if a function takes x alone, as SciPy's do."""
+    """Raises an error if a function takes x alone, as SciPy's do."""
     try:
         inspect.signature(function).bind(None, None)
     except TypeError:
@@ -107,7 +107,7 @@ def _takes_both(function: Any, level: str) -> None:
             "\nhint: constraints depend on both levels here; write `lambda x, y: ...`"
         ) from None
     except ValueError:
-        pass  # one of those that do not tell
+        pass  # some callables have no signature
 
 
 class _Scaled:
@@ -141,7 +141,7 @@ class _Linear:
 
 
 class _Between:
-    """low <= function <= high as values <= 0 (of both sides), or as values = 0 where low = high."""
+    """low <= function <= high as values <= 0 (of both sides), or as values = 0 if low = high."""
 
     def __init__(
         self, function: Objective, low: Floats, high: Floats, kind: Literal["less", "equal"], vectorized: bool

@@ -1,4 +1,4 @@
-"""What every kind of workers has in common: how long they may take, and what sending to them costs."""
+"""What all kinds of workers share: how long they may take, and what sending to them costs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Limits:
 
     @classmethod
     def within(cls, left: float | None, each: float | None) -> Limits:
-        """So many seconds from now, and so many for one evaluation."""
+        """Limits for a run, in seconds from now, and for one evaluation."""
         return cls(None if left is None else time.monotonic() + left, each)
 
     def check(self) -> None:
@@ -38,20 +38,20 @@ class Limits:
             raise OutOfTime
 
     def check_calls(self, calls: int) -> None:
-        """Raises a :class:`TimeoutError` if so many calls, made since these limits are there, take too long."""
+        """Raises a :class:`TimeoutError` if this many calls take too long, counted from when the limits were set."""
         now = time.monotonic()
         ends = [self.end, None if self.each is None else self.began + self.each * calls]
         if any(end is not None and now >= end for end in ends):
             raise TimeoutError(f"no answer within {now - self.began:.3g} s")
 
     def left(self, began: float | None, points: int = 1) -> float:
-        """Seconds left to an evaluation of so many points that began then."""
+        """Seconds left for an evaluation of this many points that began at the given time."""
         if self.each is None or began is None:
             return math.inf
         return began + self.each * points - time.monotonic()
 
     def wake(self, left: Iterable[float] = ()) -> float:
-        """How long one may wait before looking again at evaluations that have so much time left."""
+        """How long to wait before checking again, given the time that evaluations have left."""
         until_end = math.inf if self.end is None else self.end - time.monotonic()
         return max(min(_WAKE, until_end, math.inf if self.each is None else self.each, *left), 0.0)
 
@@ -60,11 +60,11 @@ class Crew:
     """Workers that answer pieces of batches."""
 
     def __init__(self) -> None:
-        #: Seconds that sending a piece and fetching its answers take, measured on the way.
+        #: Measured seconds for sending a piece and fetching its answers.
         self.overhead = 0.001
 
     def width(self) -> int:
-        """How many pieces are worked on at a time."""
+        """How many pieces are evaluated at the same time."""
         raise NotImplementedError
 
     def answer(self, level: Level, x: Floats, y: Floats, pieces: list[slice], limits: Limits) -> Answered:
@@ -72,10 +72,10 @@ class Crew:
         raise NotImplementedError
 
     def close(self, in_a_hurry: bool) -> None:
-        """Lets the workers go; in a hurry, whatever they are busy with."""
+        """Releases the workers; in a hurry, even if they are busy."""
 
     def learn(self, seconds: float, answers: Iterable[Answers]) -> None:
-        """What a batch took beyond the work of its busiest worker went into sending."""
+        """Learns the cost of sending: what a batch took beyond the work of its busiest worker."""
         busy: dict[str, float] = {}
         for given in answers:
             busy[given.worker] = busy.get(given.worker, 0.0) + given.seconds

@@ -34,7 +34,7 @@ class CheckpointError(BilevoError, RuntimeError):
 
 
 class OutOfTime(Exception):
-    """The time of the run is used up while functions or workers are busy; no user ever sees it."""
+    """The time of the run is used up while functions or workers are busy; internal."""
 
 
 class BilevoWarning(UserWarning):

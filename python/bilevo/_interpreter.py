@@ -1,4 +1,4 @@
-"""Refuses interpreters that bilevo cannot run in, before anything else is imported."""
+"""Rejects interpreters that bilevo cannot run in, before anything else is imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known already: evaluations of earlier runs."""
+"""Known evaluations, from earlier runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Floats = npt.NDArray[np.float64]
 #: The path of a CSV file, a pandas frame, a mapping, an array, another run's evaluations or result, or a list of these.
 Known: TypeAlias = Any
 
-#: x, y, F, G, f, g and what was an answer, as the native part takes them.
+#: x, y, F, G, f, g and which rows were answers, for the native part.
 Arrays: TypeAlias = tuple[Floats, Floats, Floats, Floats, Floats, Floats, npt.NDArray[np.bool_]]
 
 
@@ -87,7 +87,7 @@ class Layout:
     """The sizes and names of a problem's table."""
 
     names_upper: Sequence[str]
-    #: Empty where only the follower's own solver knows y.
+    #: Empty if only the follower's own solver knows y.
     names_lower: Sequence[str]
     upper_constraints: int
     lower_constraints: int
@@ -195,7 +195,7 @@ def _column(given: Any, name: str) -> Floats:
 
 
 def _table(rows: int, parts: Mapping[str, Any], layout: Layout, answer: Any = None) -> Arrays:
-    """All six arrays, with NaN where nothing is given."""
+    """All six arrays, with NaN for missing values."""
     widths = {"G": layout.upper_constraints, "g": layout.lower_constraints}
 
     def part(letter: str) -> Floats:

@@ -15,6 +15,7 @@ from . import _native
 from ._bounds import Bounds, Integer
 from ._constraints import Constraints, Objective, count_values
 from ._errors import BilevoWarning, ProblemError
+from ._keywords import checked_keywords
 from ._known import Evaluations, Known, Layout, read_known
 from ._problem import BestKnown, BilevelProblem, Counter, FollowerSolver, FunctionProblem, Maximize, Names
 from ._progress import progress as make_progress
@@ -27,6 +28,7 @@ from .problems import AnyProblem, NamedProblem, find
 Callback = Callable[[Result], Any]
 
 
+@checked_keywords
 def minimize(
     F: Objective | AnyProblem,
     f: Objective | None = None,
@@ -248,8 +250,8 @@ def _problem(
     for key in ("bounds_upper",) if own["follower"] is not None else ("f", "bounds_upper", "bounds_lower"):
         if own[key] is None:
             raise ProblemError(
-                f"`{key}` is missing\nhint: minimize(F, f, bounds_upper, bounds_lower), minimize(problem), or, with a"
-                " solver of the follower, minimize(F, follower=solve, bounds_upper=...)"
+                f"`{key}` is missing\nhint: minimize(F, f, bounds_upper, bounds_lower), minimize(problem), or, with your"
+                " own solver for the follower, minimize(F, follower=solve, bounds_upper=...)"
             )
     own |= {"vectorized": vectorized, "equality_tolerance": equality_tolerance}
     return FunctionProblem(F, **own, _count=count)
@@ -286,7 +288,7 @@ def _open(
 def _evaluator(
     problem: BilevelProblem, workers: Workers, eval_timeout: float | None, stack: ExitStack
 ) -> _native.Functions | _native.Source | Pool:
-    """What answers the batches: this process, threads of the engine, or a pool of workers."""
+    """The evaluator of the batches: this process, threads of the engine, or a pool of workers."""
     if isinstance(problem, NamedProblem) and (workers is None or is_number(workers)):
         return problem._with_jobs(1 if workers is None else processes(workers, "threads"))
     if eval_timeout == 0:
@@ -312,7 +314,7 @@ def _history(run: _native.Run) -> list[Generation]:
 
 
 class _Watch:
-    """Passes on how a run gets on, to the callback and the progress bar; true ends the run."""
+    """Reports progress to the callback and the progress bar; returns true to end the run."""
 
     def __init__(self, run: _native.Run, callback: Callback | None, progress: bool) -> None:
         if callback is not None and not callable(callback):
@@ -348,6 +350,6 @@ def _warn(result: Result) -> None:
     if result.n_failed:
         first = f"; the first: {result.failures[0].message}" if result.failures else ""
         words = f"{result.n_failed} of {result.nfev} evaluations failed{first}"
-        warnings.warn(BilevoWarning(words, "W301"), stacklevel=3)
+        warnings.warn(BilevoWarning(words, "W301"), stacklevel=4)
     for told in result.warnings:
-        warnings.warn(told, stacklevel=3)
+        warnings.warn(told, stacklevel=4)

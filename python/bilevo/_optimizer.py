@@ -1,4 +1,4 @@
-"""The engine by hand: ask for points, evaluate them anywhere, tell the answers."""
+"""Ask and tell: ask for points, evaluate them anywhere, and tell the answers."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Optimizer:
     def ask(self) -> Batch | None:
         """The points to evaluate, all at one level; None when the run has ended.
 
-        Called again, it returns the same points, without those answered in the meantime.
+        If called again, it returns the same points, except those answered in the meantime.
         """
         asked = self._run.ask()
         return None if asked is None else Batch(*asked)
@@ -124,7 +124,7 @@ class Optimizer:
         values: Any,
         constraints: Any = None,
     ) -> None:
-        """Answers some of the points asked for.
+        """Answer some of the requested points.
 
         Parameters
         ----------
@@ -190,7 +190,7 @@ class Optimizer:
 
 
 def _read_answers(given: Any, count: int) -> tuple[list[Any], list[_answer.Packed]]:
-    """Answers of a follower's own solver: what failed, and the others packed."""
+    """Answers of the follower's own solver: failures, and the others packed."""
     try:
         answers = list(given)
     except TypeError:
@@ -207,7 +207,7 @@ def _read_answers(given: Any, count: int) -> tuple[list[Any], list[_answer.Packe
 
 
 def _read_values(values: Any, count: int) -> tuple[Floats, list[tuple[int, str]]]:
-    """Objective values, with NaN and a reason where the evaluation failed."""
+    """Objective values, with NaN and a reason if an evaluation failed."""
     failures: list[tuple[int, str]] = []
     if not isinstance(values, np.ndarray):
         values = [values] if np.ndim(values) == 0 else list(values)

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 Goal = Callable[[Any, Any], float]
 
-#: A limit on the second goal is kept to within this share of its range on the front.
+#: A limit on the second goal may be missed by this share of its range on the front.
 _SLACK = 1e-6
-#: By this much of it a limit is met, whatever rounding says: searches end at limits.
+#: An excess up to this share counts as rounding, because searches end at limits.
 _ROUNDING = 1e-8
-#: Goals that differ by less than this share of their range on the front are the same.
+#: Goals that differ by less than this share of their range on the front are equal.
 _SAME = 1e-4
-#: The ends of the front are searched for widely: they get as much of a total budget as so many other points.
+#: The ends of the front need a wide search: each gets this many shares of a total budget.
 _END = 3
 
 
@@ -79,12 +79,12 @@ class Front:
 
 
 class _Memory:
-    """Both goals wherever one of them was evaluated, so that one run's points are known to the next."""
+    """Both goals at every evaluated point, so that the points of one run are known to the next."""
 
     def __init__(self, goals: Sequence[Goal], sign: float, by_solver: bool) -> None:
         self._goals = goals
         self._sign = sign
-        # The follower's own solver has one answer to each decision.
+        # The follower's own solver has a single answer to each decision.
         self.by_solver = by_solver
         self._values: dict[bytes, tuple[float, float]] = {}
         self._tables: list[tuple[Evaluations, int]] = []
@@ -99,12 +99,12 @@ class _Memory:
         return self._values[key]
 
     def keep(self, result: Result, limits: int) -> None:
-        """Takes the evaluations of a run whose first ``limits`` constraints were limits on a goal."""
+        """Stores the evaluations of a run whose first ``limits`` constraints are limits on a goal."""
         if result.evaluations is not None:
             self._tables.append((result.evaluations, limits))
 
     def known(self, aim: _Aim) -> list[dict[str, Floats]]:
-        """What is known of another run."""
+        """The evaluations of all runs, for a run with another aim."""
         return [self._table(table, limits, aim) for table, limits in self._tables]
 
     def _table(self, table: Evaluations, limits: int, aim: _Aim) -> dict[str, Floats]:
@@ -137,12 +137,12 @@ class _Point:
     goals: tuple[float, float]
     result: Result
     by_solver: bool = False
-    #: What its run warned of.
+    #: The warnings of its run.
     said: tuple[Warning, ...] = ()
 
     @property
     def meets_limit(self) -> bool:
-        """Whether the limit holds it back: if not, it has not gone as far as it could, or the front has a gap."""
+        """Whether it is at its limit. If not, it could have gone further, or the front has a gap."""
         return self.aim.limit is None or self.goals[1 - self.aim.goal] >= self.aim.limit - _SAME * self.aim.scale
 
     @property
@@ -150,7 +150,7 @@ class _Point:
         verification = self.result.verification
         checked = verification is None or verification.rechecked or self.result.y.size == 0
         if verification is not None and self.by_solver:
-            # The solver answers for itself: what counts is that the search came to its end.
+            # The solver is trusted; what counts is that the search finished.
             checked = verification.agreed or verification.restarts == 0
         return checked and self.result.maxcv_upper <= 1e-6 and self.result.maxcv_lower <= 1e-6
 
@@ -168,7 +168,7 @@ class _Ends:
 
     @property
     def tolerance(self) -> float:
-        """What differs by less in the first goal is the same."""
+        """First goals that differ by less than this are equal."""
         return _SAME * abs(self.first[0] - self.second[0])
 
 
@@ -180,7 +180,7 @@ class _Sweep:
         self.f, self.boxes, self.constraints, self.options = f, boxes, constraints, options
         self.found: list[_Point] = []
         self.nfev = 0
-        #: Evaluations of all runs, and shares of it that are still to be used.
+        #: Limit on the evaluations of all runs, and the shares of it that are left.
         self.total: int | None = None
         self.shares = 0
 
@@ -189,7 +189,7 @@ class _Sweep:
         constraints = self.constraints
         if limit is not None:
             constraints = _with_limit(constraints, lambda x, y: float(aim.excess(self.memory.at(x, y)[1 - goal])))
-        # A run that is done again has nothing to say: warnings are those of the points that stay.
+        # A run may be repeated, so only the warnings of the final points are issued.
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             result = minimize(
@@ -222,17 +222,17 @@ class _Sweep:
         return {"total": part}
 
     def between(self, limit: float, ends: _Ends) -> None:
-        """The point with the second goal at a limit: from between its neighbours, or by a wider search where that does
-        not arrive."""
+        """The point with the second goal at a limit: starting between its neighbours, or by a wider search if that
+        fails."""
         aim = ends.aim(limit)
         point = self.run(aim, 1, **self._start(limit), **self.effort("local"))
-        # A total budget has no evaluations left for a second try.
+        # With a total budget, no evaluations are left for a second try.
         if self.total is None and not (point.verified and point.meets_limit):
             self.found.remove(point)
             self.run(aim, 1, **self.effort(self.wider))
 
     def repair(self, limit: float, ends: _Ends) -> None:
-        """The same once more, from the best point that meets the limit, where that beats what was found."""
+        """The same again, from the best point that meets the limit, if that is better than the result."""
         aim = ends.aim(limit)
         mine = [point for point in self.found if point.aim == aim]
         others = [p for p in self.found if p.verified and aim.limit is not None and p.goals[1] <= aim.limit]
@@ -243,11 +243,11 @@ class _Sweep:
 
     @property
     def wider(self) -> str:
-        """Restarts that must agree. With the follower's own solver a quick run has none."""
+        """How many restarts must agree. With the follower's own solver, a quick run has none."""
         return "normal" if self.memory.by_solver else "quick"
 
     def _start(self, limit: float) -> dict[str, Any]:
-        """Between the answers of the nearest points on either side."""
+        """Halfway between the answers of the nearest points on either side."""
         above = min((p for p in self.found if p.goals[1] >= limit), key=lambda p: p.goals[1])
         below = max((p for p in self.found if p.goals[1] < limit), key=lambda p: p.goals[1])
         share = (above.goals[1] - limit) / (above.goals[1] - below.goals[1])
@@ -257,7 +257,7 @@ class _Sweep:
         return start
 
     def effort(self, effort: str) -> dict[str, Any]:
-        """How sure to be, unless the caller says so or the method has no such thing."""
+        """The effort, unless the caller sets it or the method has no such setting."""
         settings = self.options.get("settings") or {}
         said = self.options.get("effort") is not None or "portfolio.effort" in settings
         return {} if said or self.options.get("method", "auto") not in ("auto", "portfolio") else {"effort": effort}
@@ -360,7 +360,7 @@ def _with_limit(constraints: Any, limit: Goal) -> Any:
 
 
 def _front(sweep: _Sweep, sign: float) -> Front:
-    """The points that no other one beats in both goals."""
+    """The points that no other point beats in both goals."""
 
     found = sweep.found
 

@@ -50,7 +50,7 @@ class BilevelProblem:
     name:
         For messages and records.
     equality_tolerance:
-        h = 0 counts as met when \\|h\\| is at most this.
+        h = 0 is met if \\|h\\| is at most this.
 
     Examples
     --------
@@ -178,7 +178,7 @@ class BilevelProblem:
         return self.name, ""
 
     def _evaluator(self) -> _native.Functions | _native.Source:
-        """What answers batches in this process."""
+        """The evaluator of batches in this process."""
         levels = {
             level: {"out": method, "inequalities": self._spec[level]["inequalities"],
                     "equalities": self._spec[level]["equalities"]}
@@ -309,7 +309,7 @@ class FunctionProblem(BilevelProblem):
 def _box(
     bounds: Bounds | None, count: int | None, low: Any, high: Any, level: str, names: tuple[str, str, str, str]
 ) -> list[tuple[float, float]]:
-    """The box of a level from one of the two ways to give it."""
+    """The box of a level, given in one of two ways."""
     if bounds is not None:
         if count is not None or low is not None or high is not None:
             raise ProblemError(f"give {names[0]}, or {names[1]} with {names[2]} and {names[3]}, not both")
@@ -388,7 +388,7 @@ def _counted(
 
 
 def _nothing(x: Any, y: Any) -> float:
-    """Stands in for the objective of a follower that only its own solver knows."""
+    """Stands in for the objective of a follower with only its own solver."""
     return float("nan")
 
 

@@ -1,7 +1,7 @@
-"""Worker processes of our own.
+"""Our own worker processes.
 
-Each has one piece of a batch at a time and says which of its points is under way, so that a process
-that dies or hangs costs that point alone: it is ended with all it has started, and replaced.
+Each evaluates one piece of a batch at a time and reports which point it is working on. So if a process dies or
+hangs, only that point is lost: the process is ended, with everything it has started, and replaced.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from ._errors import BilevoWarning, EvaluationError, ProblemError
 from ._problem import BilevelProblem, Floats, Level
 from ._worker import Answers, Failed
 
-#: More processes than this are a slip of the pen.
+#: More processes than this are probably a typo.
 MOST = 1024
-#: Processes that may die in a row before they evaluate anything.
+#: How many processes in a row may die before they evaluate anything.
 _PATIENCE = 3
-#: Seconds that an idle process may take to end by itself.
+#: Seconds that an idle process may take to exit.
 _FAREWELL = 5.0
 
 
 class Processes(Crew):
-    """Answers batches on as many processes as `count`, which are started when they are needed."""
+    """Evaluates batches on `count` processes, which are started when they are needed."""
 
     def __init__(self, problem: BilevelProblem, count: int) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class Processes(Crew):
                 for process in self._events(limits):
                     self._look_at(process, batch, limits)
         except BaseException:
-            # Whoever is still busy would answer the wrong question next time.
+            # A process that is still busy would answer the wrong question next time.
             self._dismiss(lambda process: process.piece is not None)
             raise
         self.learn(time.perf_counter() - started, [answers for _, answers in batch.answered])
@@ -72,7 +72,7 @@ class Processes(Crew):
             coming += 1
 
     def _events(self, limits: Limits) -> list[_Process]:
-        """Waits until something happens; the processes to look at."""
+        """Waits until something happens; returns the processes to look at."""
         waited_for = [p for p in self._processes if p.piece is not None or not p.ready]
         signs: dict[Any, _Process] = {sign: p for p in waited_for for sign in (p.connection, p.process.sentinel)}
         limits.check()
@@ -82,11 +82,11 @@ class Processes(Crew):
         return [p for p in waited_for if id(p) in happened | late]
 
     def _began(self, process: _Process) -> float | None:
-        """When the evaluation under way began, if one is."""
+        """When the current evaluation began, if there is one."""
         return process.at[1] if process.piece is not None and process.at[0] >= 0 else None
 
     def _points(self, process: _Process) -> int:
-        """The points of the evaluation under way."""
+        """The points of the current evaluation."""
         piece = process.piece
         return 1 if piece is None or not self._vectorized else piece.stop - piece.start
 
@@ -112,7 +112,7 @@ class Processes(Crew):
             process.ready = True
 
     def _lost(self, process: _Process, batch: _Batch) -> None:
-        """A process has died: the point it was at is tried once more, and failed if that kills another."""
+        """Handles a dead process: its point is tried once more, and fails if it kills another process."""
         process.process.join(_FAREWELL)  # for its exit code
         point, piece, end = self._point(process), process.piece, self._remove(process)
         if point is None:
@@ -136,7 +136,7 @@ class Processes(Crew):
             batch.again(piece, point, keep=False)
 
     def _hangs(self, process: _Process, batch: _Batch, limits: Limits) -> None:
-        """An evaluation takes too long: its process is ended, and the point has failed."""
+        """Handles an evaluation that takes too long: its process is ended, and the point fails."""
         point, piece = self._point(process), process.piece
         self._remove(process)
         if point is None:
@@ -147,14 +147,14 @@ class Processes(Crew):
         batch.again(piece, point, keep=not one)
 
     def _point(self, process: _Process) -> slice | None:
-        """What a process was evaluating: one point, or all points of a batch in one call."""
+        """What a process was evaluating: one point, or a whole batch in one call."""
         at, piece = int(process.at[0]), process.piece
         if at < 0 or piece is None:
             return None
         return piece if self._vectorized else slice(piece.start + at, piece.start + at + 1)
 
     def _remove(self, process: _Process) -> str:
-        """Ends a process and says how it ended."""
+        """Ends a process; returns how it ended."""
         process.end()
         self._processes.remove(process)
         return process.how_it_ended()
@@ -175,7 +175,7 @@ class Processes(Crew):
 
 @dataclass
 class _Batch:
-    """A batch on its way: the pieces that wait for a process, and what came back."""
+    """A batch in progress: the pieces that wait for a process, and the answers so far."""
 
     level: Level
     x: Floats
@@ -186,7 +186,7 @@ class _Batch:
     suspects: set[int] = field(default_factory=set)
 
     def again(self, piece: slice | None, point: slice, keep: bool) -> None:
-        """Puts a lost piece back: what is around `point`, and its points one by one unless they are settled."""
+        """Puts a lost piece back: the points around `point`, and `point` itself unless it has been decided."""
         if piece is None:
             return
         if keep:
@@ -205,7 +205,7 @@ class _Process:
     def __init__(self, packed: bytes) -> None:
         context = multiprocessing.get_context()
         self.connection, theirs = context.Pipe()
-        #: The index of the point under way within the piece, negative if none is, and when it began.
+        #: The index of the current point within the piece (negative if there is none), and when it began.
         self.at = context.RawArray("d", (-1.0, 0.0))
         self.process = context.Process(target=_worker.serve, args=(theirs, self.at, packed), name="bilevo worker")
         self.process.start()
@@ -219,17 +219,17 @@ class _Process:
         self._send((batch.level, batch.x[piece], batch.y[piece]))
 
     def hang_up(self) -> None:
-        """Says that nothing more will be asked."""
+        """Tells the process that there is no more work."""
         self._send(None)
 
     def _send(self, what: Any) -> None:
         try:
             self.connection.send(what)
         except OSError:
-            pass  # it has died, which is seen soon enough
+            pass  # it has died, which we will notice soon
 
     def end(self) -> None:
-        """Ends it and all it has started."""
+        """Ends it and everything it has started."""
         _end(self.process)
         self.connection.close()
 
@@ -242,18 +242,18 @@ class _Process:
 
 
 def _end(process: Any) -> None:
-    """Ends a worker process and all it has started."""
+    """Ends a worker process and everything it has started."""
     if process.pid is not None and process.is_alive() and hasattr(os, "killpg"):
         try:
             os.killpg(process.pid, signal.SIGKILL)
         except OSError:
-            pass  # it has just begun, and does not lead its group yet
+            pass  # it has just started, and does not lead its group yet
     process.kill()
     process.join()
 
 
 def call_elsewhere(packed: bytes, limits: Limits, calls: int) -> Any:
-    """Calls a packed function, which makes so many calls, in a process of its own; its result, or its exception."""
+    """Calls a packed function in its own process; returns its result or raises its exception."""
     context = multiprocessing.get_context()
     connection, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_worker.call_once, args=(theirs, packed), name="bilevo worker")

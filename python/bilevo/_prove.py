@@ -1,4 +1,4 @@
-"""Proofs for problems that are given by formulas."""
+"""Proofs for problems given by formulas."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Proof:
 
     @property
     def refuted(self) -> bool:
-        """Whether something better was found than what was claimed."""
+        """Whether something better than the claim was found."""
         follower = self.follower is not None and self.follower["verdict"] == "refuted"
         return follower or (self.leader is not None and self.leader["verdict"] == "better")
 

@@ -1,4 +1,4 @@
-"""What a run leaves behind."""
+"""The result of a run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-#: Names of the variables of both levels; empty where they have none.
+#: Names of the variables of both levels; empty if they have none.
 Names = tuple[Sequence[str], Sequence[str]]
 
 _MESSAGES = {
@@ -123,7 +123,7 @@ class Audit:
 
     @property
     def passed(self) -> bool:
-        """Whether the reported answer may be trusted."""
+        """Whether the audit confirms the reported answer."""
         return self.verdict in ("stands", "proven")
 
     @classmethod
@@ -344,7 +344,7 @@ class Result:
             ("y", _numbers(self.y, self.names_lower)),
             ("fun (F)", f"{self.fun:.9g}"),
         ]
-        # Where the follower has its own solver, nothing is searched for below, and f may be unknown.
+        # If the follower has its own solver, there are no lower searches, and f may be unknown.
         by_solver = self._raw.get("lower_dim") == 0
         if not (by_solver and math.isnan(self.lower_fun)):
             rows.append(("lower_fun (f)", f"{self.lower_fun:.9g}"))
@@ -399,7 +399,7 @@ class Result:
 
 
 def _float(value: float | None) -> float:
-    """A number, NaN where JSON has none."""
+    """A number; NaN for null."""
     return float("nan") if value is None else float(value)
 
 
@@ -417,12 +417,12 @@ def _short(value: float) -> str:
 
 
 def _named(letter: str, values: Floats, names: Sequence[str]) -> list[str]:
-    """The names of the variables; ``x1``, ``x2``, … where they have none."""
+    """The names of the variables; ``x1``, ``x2``, … if they have none."""
     return list(names) or [f"{letter}{index + 1}" for index in range(len(values))]
 
 
 def _numbers(values: Floats, names: Sequence[str]) -> str:
-    """As in ``[4, 2]``, or ``toll 4, trips 2`` where the variables have names."""
+    """As in ``[4, 2]``, or ``toll 4, trips 2`` if the variables have names."""
     rest = ", ..." if len(values) > 8 else ""
     shown = [_short(value) for value in values[:8].tolist()]
     if names:

@@ -1,4 +1,4 @@
-"""Methods, settings, budgets and seeds in the forms people write them."""
+"""Methods, settings, budgets and seeds, in the forms in which people write them."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def method_name(method: str) -> str:
 
 
 def known_method(method: str) -> str:
-    """The name as it is given, if there is such a method: what ``auto`` is depends on the problem."""
+    """The given name, if there is such a method; what ``auto`` means depends on the problem."""
     method_name(method)
     return method
 
 
 def read_seed(seed: Seed) -> int:
-    """A seed of 64 bits; drawn if none is given.
+    """A seed of 64 bits; a random one if none is given.
 
     >>> read_seed(3), read_seed(np.int64(3))
     (3, 3)
@@ -77,7 +77,7 @@ def read_settings(
 
 
 def read_seconds(name: str, seconds: float | None) -> float | None:
-    """A number of seconds, if one is given; an infinity is no limit."""
+    """A number of seconds, if one is given; infinity means no limit."""
     number = read_number(name, seconds, "a number of seconds")
     return None if number == math.inf else number
 
@@ -112,7 +112,7 @@ def _budget(budget: Budget) -> Iterator[tuple[str, str]]:
         if level not in ("upper", "lower", "total"):
             raise ProblemError(f"the budget has the key {level!r}\nhint: 'upper', 'lower' and 'total' count evaluations")
         try:
-            # 1e5 is a whole number to whoever writes it
+            # people write 1e5 for a whole number
             number = operator.index(count if isinstance(count, int) or int(count) != count else int(count))
         except (TypeError, ValueError, OverflowError):
             raise ProblemError(f"the {level} budget is {count!r}\nhint: give a whole number of evaluations") from None

@@ -1,4 +1,4 @@
-"""Where a run begins, if its owner knows a good place."""
+"""Where a run begins, if the user knows a good point."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read_starts(x0: Starts | None, y0: Starts | None, n_upper: int, n_lower: int
 
 
 def read_start(start: Result, starts: list[Start], n_upper: int, n_lower: int) -> list[Start]:
-    """The answer of another run, as a place to begin at."""
+    """The answer of another run, as a starting point."""
     if starts:
         raise ProblemError("start and x0 both say where to begin\nhint: leave one of them out")
     if not isinstance(start, Result):

@@ -1,8 +1,8 @@
-"""What user functions may return, read as numbers.
+"""Reads what user functions return as numbers.
 
 The native part reads plain floats and plain arrays itself and calls these functions for everything
 else: integers, NumPy scalars, lists, strided or masked arrays. Each of them returns a float or a
-contiguous array of floats of the asked shape, or raises an error that says what to change.
+contiguous array of floats of the required shape, or raises an error that says what to change.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class BooleanConstraint(Exception):
-    """A constraint that says whether it is met instead of by how much."""
+    """A constraint returned True or False instead of a number."""
 
     def __str__(self) -> str:
         return (
@@ -27,7 +27,7 @@ class BooleanConstraint(Exception):
 
 
 class WrongShape(ValueError):
-    """A function of whole batches that does not answer every point."""
+    """A vectorised function did not return one value for each point."""
 
 
 def number(value: Any) -> float:
@@ -93,7 +93,7 @@ def plain(values: npt.ArrayLike) -> Floats:
 
 
 def missing_entry(key: str, out: Mapping[str, object]) -> NoReturn:
-    """Explains an `out` that lacks an entry."""
+    """The error for an `out` that lacks an entry."""
     what = {"F": "the objective", "G": "the values of g <= 0", "H": "the values of h = 0"}[key]
     there = ", ".join(f'out["{name}"]' for name in out) or "nothing"
     raise KeyError(f'out["{key}"] ({what}) was not set, {there} was')
@@ -121,7 +121,7 @@ def numbers(value: Any, constraint: bool = False, who: str = "the function", wan
 
 
 def _is_boolean(value: Any) -> bool:
-    """Whether a value, or one of several beside numbers, is True or False.
+    """Whether a value, or one of several values, is True or False.
 
     >>> _is_boolean([0.5, True]), _is_boolean(np.array([0.5, 1]))
     (True, False)

@@ -1,4 +1,4 @@
-"""What runs on a worker: evaluates a piece of a batch.
+"""The code that runs on a worker: it evaluates a piece of a batch.
 
 A task is sent as the problem's bytes, which a worker unpacks only once. Exceptions of user code
 come back as data, with their traceback as text, because not every exception can be sent.
@@ -25,7 +25,7 @@ from ._errors import ProblemError
 from ._problem import BilevelProblem, Floats, Level
 from ._values import plain
 
-#: Problems unpacked here, the latest last.
+#: Problems unpacked in this process, latest last.
 _unpacked: OrderedDict[str, BilevelProblem] = OrderedDict()
 _KEPT = 4
 
@@ -43,7 +43,7 @@ class Failed:
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers to a piece of a batch, how long they took, and who gave them."""
+    """The answers to a piece of a batch, how long they took, and which worker gave them."""
 
     values: Floats
     constraints: Floats
@@ -60,7 +60,7 @@ class RemoteTraceback(Exception):
 
 
 class Task:
-    """Evaluates pieces of batches of one problem, here or wherever it is sent."""
+    """Evaluates pieces of batches of one problem, in any process."""
 
     def __init__(self, problem: BilevelProblem, key: str) -> None:
         self._problem = problem
@@ -81,9 +81,9 @@ class Task:
 
 
 def evaluate(problem: BilevelProblem, level: Level, x: Floats, y: Floats) -> Answers:
-    """Evaluates points on this very process."""
+    """Evaluates points in this process."""
     start = time.perf_counter()
-    # what came over a network need not be aligned in memory
+    # data from a network need not be aligned in memory
     values, constraints, errors = problem._evaluator().evaluate(level, plain(x), y if y.dtype == object else plain(y))
     failures = [_sendable(index, error) for index, error in errors]
     worker = f"{platform.node()} {os.getpid()} {threading.get_ident()}"
@@ -91,9 +91,9 @@ def evaluate(problem: BilevelProblem, level: Level, x: Floats, y: Floats) -> Ans
 
 
 def serve(connection: Connection, at: Any, packed: bytes) -> None:
-    """What a worker process of ours does: answers pieces of batches until it is told to end.
+    """The main loop of our own worker processes: evaluates pieces of batches until it is told to end.
 
-    `at` is shared with the one who asks: the index of the point under way, and when it began.
+    `at` is shared with the main process: the index of the current point, and when it began.
     """
     _settle_in()
     try:
@@ -109,18 +109,18 @@ def serve(connection: Connection, at: Any, packed: bytes) -> None:
 
 
 def _settle_in() -> None:
-    """What a worker process does first."""
-    # Ctrl-C is for the main process alone. Whatever is started here ends with this process.
+    """Prepares a worker process."""
+    # Only the main process handles Ctrl-C. Everything started here ends with this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(os, "setpgid"):
         os.setpgid(0, 0)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    # NumPy loads this part when the first value is read, which would count as time of that evaluation.
+    # NumPy loads this part with the first value, which would count as part of that evaluation.
     import numpy.ma  # noqa: F401
 
 
 def _one_by_one(evaluator: Any, vectorized: bool, level: Level, x: Floats, y: Floats, at: Any) -> Answers:
-    """Evaluates a piece so that it can be seen from outside at which point."""
+    """Evaluates a piece point by point, so that the main process can see the current one."""
     start = time.perf_counter()
     step = len(x) if vectorized else 1
     parts = []
@@ -136,7 +136,7 @@ def _one_by_one(evaluator: Any, vectorized: bool, level: Level, x: Floats, y: Fl
 
 
 def _end_with_parent() -> None:
-    """Ends this process, and what it has started, when the one that started it is gone, be it killed."""
+    """Ends this process, and everything it has started, when its parent is gone for whatever reason."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -146,7 +146,7 @@ def _end_with_parent() -> None:
 
 
 def pack(problem: Any) -> bytes:
-    """The problem, or functions of it, as bytes, by cloudpickle where that is installed: it also takes lambdas."""
+    """The problem, or functions of it, as bytes; with cloudpickle, if installed, which can also pickle lambdas."""
     try:
         import cloudpickle
 
@@ -164,13 +164,13 @@ def pack(problem: Any) -> bytes:
 
 
 def call_packed(packed: bytes) -> Any:
-    """Calls what was packed: a function and its arguments."""
+    """Calls a packed function with its arguments."""
     function, *arguments = pickle.loads(packed)
     return function(*arguments)
 
 
 def call_once(connection: Connection, packed: bytes) -> None:
-    """Calls what was packed in a process of its own, and sends what came of it."""
+    """Calls a packed function in its own process, and sends back the outcome."""
     _settle_in()
     try:
         connection.send((call_packed(packed), None))

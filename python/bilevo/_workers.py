@@ -1,8 +1,8 @@
 """Batches answered by several workers: processes, any executor, or a map-like callable.
 
-A batch is cut into pieces sized by what an evaluation was measured to cost, so that sending them
-costs little and no worker stays idle. What is evaluated does not depend on how it is cut, so the
-answers do not depend on the number of workers.
+A batch is divided into pieces according to the measured cost of an evaluation, so that sending them
+costs little and no worker stays idle. The division does not affect what is evaluated, so the answers do
+not depend on the number of workers.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ Reply: TypeAlias = tuple[Floats, Floats, Failures]
 
 #: A piece should take this many times longer than sending it.
 _WORTH = 5.0
-#: A pool that breaks as often as this is broken by one of the points in it.
+#: If a pool breaks this often, one of the points is to blame.
 _PATIENCE = 2
 
 
 class Pool:
-    """Answers batches of one problem on workers; the engine calls it. None of them runs here."""
+    """Evaluates batches of one problem on workers, never in this process; the engine calls it."""
 
     def __init__(self, problem: BilevelProblem, workers: Workers) -> None:
         self._crew = _crew(problem, workers)
@@ -48,7 +48,7 @@ class Pool:
         self._limits = Limits()
 
     def limit(self, left: float | None, each: float | None) -> None:
-        """The seconds left to the run, and those that one evaluation may take."""
+        """Sets the seconds left for the run, and the limit for one evaluation."""
         self._limits = Limits.within(left, each)
 
     def __call__(self, level: Level, ids: npt.NDArray[np.uint64], x: Floats, y: Floats) -> Reply:
@@ -80,7 +80,7 @@ def cut(points: int, width: int, cost: float | None, overhead: float) -> Iterato
         size = math.ceil(points / (4 * width))
     else:
         size = math.ceil(_WORTH * overhead / max(cost, 1e-9))
-    # as many pieces for every worker, so that none waits for the others
+    # equally many pieces for every worker, so that none has to wait for the others
     count = min(math.ceil(math.ceil(points / max(size, 1)) / width) * width, points)
     start = 0
     for index in range(count):
@@ -90,7 +90,7 @@ def cut(points: int, width: int, cost: float | None, overhead: float) -> Iterato
 
 
 class _MapCrew(Crew):
-    """A callable like `map`, which does as it pleases with its pieces."""
+    """A callable like `map`, which decides itself how to process the pieces."""
 
     def __init__(self, task: Task, mapper: Callable[..., Iterable[Any]]) -> None:
         super().__init__()
@@ -121,7 +121,7 @@ def _call(arguments: tuple[Task, Level, Floats, Floats]) -> Answers:
 
 
 class _ExecutorCrew(Crew):
-    """Somebody's executor. A plain process pool is made anew when it breaks; the new one is ours."""
+    """An executor that the user gave. If a plain process pool breaks, we replace it by our own."""
 
     def __init__(self, task: Task, executor: Executor) -> None:
         super().__init__()
@@ -147,7 +147,7 @@ class _ExecutorCrew(Crew):
                 return answered
             self._repair(attempt)
             waiting = lost
-        # A pool that broke again and again has a point in it that breaks it: one by one shows which.
+        # One of the points keeps breaking the pool: evaluate them one by one to find it.
         for piece in waiting:
             for index in range(piece.start, piece.stop):
                 one = slice(index, index + 1)
@@ -159,7 +159,7 @@ class _ExecutorCrew(Crew):
     def _round(
         self, level: Level, x: Floats, y: Floats, pieces: list[slice], answered: Answered, limits: Limits
     ) -> list[slice]:
-        """Sends pieces and collects what comes back; returns the pieces that were lost."""
+        """Sends pieces and collects the answers; returns the pieces that were lost."""
         started = time.perf_counter()
         answers = self._ask(level, x, y, pieces, limits)
         got = [(piece, given) for piece, given in zip(pieces, answers) if given is not None]
@@ -168,7 +168,7 @@ class _ExecutorCrew(Crew):
         return [piece for piece, given in zip(pieces, answers) if given is None]
 
     def _ask(self, level: Level, x: Floats, y: Floats, pieces: list[slice], limits: Limits) -> list[Answers | None]:
-        """The answers to each piece, or nothing where its worker was lost."""
+        """The answers to each piece, or None if its worker was lost."""
         sent: list[Future[Answers] | None] = []
         try:
             for piece in pieces:
@@ -185,7 +185,7 @@ class _ExecutorCrew(Crew):
                     future.cancel()  # if the batch was interrupted
 
     def _repair(self, attempt: int) -> None:
-        """Gets new workers in place of those that were lost."""
+        """Replaces lost workers."""
         if self._rebuild is not None:
             if attempt == 0:
                 words = "a worker process died; the pool is built anew and its work sent again"
@@ -212,16 +212,16 @@ def _closed(error: BaseException) -> EvaluationError:
 class _DaskCrew(_ExecutorCrew):
     """The workers of a Dask cluster: a batch goes out in one message and its answers come back in one.
 
-    Dask's own executor sends every piece by itself, and fetches every answer by itself.
+    Dask's own executor would send every piece and fetch every answer separately.
     """
 
     def __init__(self, task: Task, executor: Any) -> None:
         super().__init__(task, executor)
         self._client = executor._client
-        # An evaluation is not looked up among earlier ones: finding its name takes longer than sending it.
+        # Not looked up among earlier evaluations: computing its key takes longer than sending it.
         self._options = {**getattr(executor, "_kwargs", {}), "pure": False}
-        #: The last batch's, let go only after the next has been sent: a client sends once in 10 ms, and
-        #: word that they are no longer needed would go first and make the batch wait.
+        #: Futures of the last batch, released only after the next has been sent: a client sends every 10 ms,
+        #: and the message that releases them would otherwise delay the next batch.
         self._held: list[Any] = []
 
     def _ask(self, level: Level, x: Floats, y: Floats, pieces: list[slice], limits: Limits) -> list[Answers | None]:
@@ -259,7 +259,7 @@ def _crew(problem: BilevelProblem, workers: Workers) -> Crew:
     executor = open_executor(workers)
     if executor is not None:
         if not isinstance(executor, ThreadPoolExecutor):
-            # Better to learn now than in the middle of a batch that it cannot be sent.
+            # Better to learn now than in the middle of a batch that the problem cannot be sent.
             task.packed()
         if hasattr(getattr(executor, "_client", None), "gather"):
             return _DaskCrew(task, executor)
@@ -294,7 +294,7 @@ def is_number(workers: Workers) -> TypeGuard[int]:
 
 
 def processes(workers: int, what: str) -> int:
-    """A number of processes or threads, -1 being one on each processor."""
+    """A number of processes or threads; -1 means one per processor."""
     count = _processors() if workers == -1 else int(workers)
     if count < 1:
         raise ProblemError(f"workers is {workers}\nhint: a number of {what}, or -1 for one per processor")
@@ -307,8 +307,7 @@ def processes(workers: int, what: str) -> int:
 
 
 def counter(workers: Workers, left: float | None, each: float | None) -> Counter:
-    """Counts the values of constraints on the workers, in so many seconds: they may be no safer here than other
-    functions."""
+    """Counts the values of constraints on the workers, within a time limit: like other functions, they may crash."""
 
     def count(functions: Sequence[Objective], x: Floats, y: Floats, vectorized: bool) -> list[int]:
         packed = pack((count_values, functions, x, y, vectorized))
@@ -328,7 +327,7 @@ def counter(workers: Workers, left: float | None, each: float | None) -> Counter
 
 
 def _in_time(future: Future[Any], limits: Limits, calls: int) -> Any:
-    """What comes of so many calls, unless they take too long."""
+    """The result of this many calls, unless they take too long."""
     try:
         while (result := _if_done(future, limits)) is None:
             limits.check_calls(calls)
@@ -338,7 +337,7 @@ def _in_time(future: Future[Any], limits: Limits, calls: int) -> Any:
 
 
 def _if_done(future: Future[Any], limits: Limits) -> Any:
-    """The result, if it comes before it is time to look at the clock again."""
+    """The result, if it arrives before the clock has to be checked again."""
     try:
         return future.result(timeout=limits.wake())
     except (FutureTimeout, TimeoutError):
@@ -353,7 +352,7 @@ def _executor(workers: Workers) -> Any:
 
 
 def _rebuilder(executor: Any) -> Callable[[], Executor] | None:
-    """How to make a plain process pool once more, with the settings it was made with."""
+    """How to create a plain process pool again, with the same settings."""
     if type(executor) is not ProcessPoolExecutor:
         return None
     inside = vars(executor)
@@ -363,7 +362,7 @@ def _rebuilder(executor: Any) -> Callable[[], Executor] | None:
 
 
 def _unless_lost(future: Future[Answers], limits: Limits) -> Answers | None:
-    """The answers, once they are there; nothing if the worker was lost."""
+    """Waits for the answers; None if the worker was lost."""
     try:
         while True:
             limits.check()
@@ -379,7 +378,7 @@ def _unless_lost(future: Future[Answers], limits: Limits) -> Answers | None:
 
 
 def _worker_was_lost(error: Exception) -> bool:
-    """Whether it was the worker that failed and not what it was asked to do."""
+    """Whether the worker failed, rather than the evaluation."""
     # Dask has errors of its own for this, which need not be importable here.
     return isinstance(error, BrokenExecutor) or type(error).__name__ in ("KilledWorker", "CommClosedError")
 
@@ -391,7 +390,7 @@ def _crashed() -> Answers:
 
 
 def _stop(executor: Executor, in_a_hurry: bool) -> None:
-    """Ends a pool; in a hurry, also what its processes are busy with."""
+    """Ends a pool; in a hurry, even if its processes are busy."""
     processes = list((getattr(executor, "_processes", None) or {}).values()) if in_a_hurry else []
     executor.shutdown(wait=not in_a_hurry, cancel_futures=True)
     for process in processes:
@@ -399,7 +398,7 @@ def _stop(executor: Executor, in_a_hurry: bool) -> None:
 
 
 def _width(executor: Any) -> int:
-    """How many pieces an executor works on at a time."""
+    """How many pieces an executor processes at the same time."""
     client = getattr(executor, "_client", None)
     if client is not None and hasattr(client, "ncores"):
         return sum(client.ncores().values())

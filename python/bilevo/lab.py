@@ -106,7 +106,7 @@ class Experiment:
 
     path: Path
     _rows: list[dict[str, Any]] = field(init=False, repr=False, compare=False)
-    #: Words about a part of the store that is not there.
+    #: A message about a missing part of the store.
     _missing: str | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -216,13 +216,13 @@ class Experiment:
 
 
 def _warn_of(missing: str | None) -> None:
-    """Tells the one who called :func:`run` or :func:`read` that a part of the store is not there."""
+    """Warns the caller of :func:`run` or :func:`read` that a part of the store is missing."""
     if missing is not None:
         warnings.warn(BilevoWarning(missing, "W402"), stacklevel=3)
 
 
 def _label(result: Mapping[str, Any]) -> str:
-    """A method with the settings that differ from its own."""
+    """A method's name with its changed settings."""
     return " ".join(filter(None, (result["method"], result["settings"])))
 
 
@@ -248,7 +248,7 @@ def _draw_convergence(axis: Any, name: str, rows: list[dict[str, Any]]) -> None:
 
 
 def _median_curve(curves: list[list[Any]], known: bool) -> tuple[Any, Any]:
-    """The median of step functions at all places where one of them steps."""
+    """The median of step functions, at every step of any of them."""
     steps = [(np.array([p[0] + p[1] for p in c]), np.array([p[3] if known else p[2] for p in c], float)) for c in curves]
     grid = np.unique(np.concatenate([places for places, _ in steps]))
     values = np.full((len(steps), len(grid)), np.nan)
@@ -294,7 +294,7 @@ def _print_progress(done: int, failed: int, total: int, name: str | None) -> Non
 
 
 class _Sender:
-    """Does a run on an executor; called by threads of the engine."""
+    """Does runs on an executor; called by threads of the engine."""
 
     def __init__(self, executor: Any) -> None:
         self._executor = executor
@@ -316,7 +316,7 @@ class _Sender:
 
 
 def _sender(workers: Any) -> tuple[int, _Sender | None]:
-    """The number of runs at a time, and who does them if not threads of this process."""
+    """The number of simultaneous runs, and the executor, if it is not threads of this process."""
     from ._workers import _width, is_number, open_executor, processes
 
     if is_number(workers):
@@ -324,7 +324,7 @@ def _sender(workers: Any) -> tuple[int, _Sender | None]:
     executor = open_executor(workers)
     if executor is None:
         raise ProblemError(f"workers is {workers!r}\nhint: give a number of threads, an executor, or a Dask client")
-    # a second run for each worker waits while the first is done
+    # each worker has a second run waiting
     return 2 * _width(executor), _Sender(executor)
 
 

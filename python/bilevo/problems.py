@@ -75,7 +75,7 @@ class NamedProblem(BilevelProblem):
         out["G"], out["H"] = evaluation.constraints[:inequalities], evaluation.constraints[inequalities:]
 
     def _with_jobs(self, jobs: int) -> _native.Source:
-        """What answers batches, on so many threads or programs."""
+        """The evaluator of batches, on this many threads or programs."""
         return _native.Source(*self._arguments, jobs)
 
     def _source(self) -> tuple[str, str]:
@@ -94,7 +94,7 @@ def load(name: str | os.PathLike[str], dims: tuple[int, int] | None = None) -> N
 
 
 def find(problem: AnyProblem) -> BilevelProblem:
-    """The problem itself, or the one of that name."""
+    """The problem itself, or the problem of that name."""
     if isinstance(problem, BilevelProblem):
         return problem
     if isinstance(problem, (str, os.PathLike)):

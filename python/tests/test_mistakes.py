@@ -30,6 +30,25 @@ def test_only_formulas_can_be_proven_and_a_report_is_html(tmp_path: Any) -> None
 
 
 @pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("maximise", "has no argument `maximise`; did you mean `maximize`"),
+        ("constraints", "upper_constraints= and lower_constraints="),
+        ("bounds", "bounds_upper= and bounds_lower="),
+        ("wat", "lists them all"),
+    ],
+)
+def test_an_unknown_argument_is_a_type_error_that_names_the_right_one(name: str, words: str) -> None:
+    assert isinstance(refused(words, TypeError, **{name: 1}), bilevo.ProblemError)
+
+
+def test_a_warning_points_at_the_call_of_the_user() -> None:
+    with pytest.warns(bilevo.BilevoWarning) as caught:
+        bilevo.minimize("smd1", seed=1, budget={"total": 60})
+    assert {warning.filename for warning in caught} == {__file__}
+
+
+@pytest.mark.parametrize(
     ("options", "words"),
     [
         ({"bounds_upper": [(10, 0)]}, r"in the wrong order\nhint: write \(0, 10\)"),

@@ -1,4 +1,4 @@
-//! The archives people install from: the wheel, and an sdist that builds without a network.
+//! The archives that people install: the wheel, and an sdist that builds without a network.
 
 use crate::python::{Environment, interpreter, only_file};
 use crate::shell::{cargo, exists, output, succeed};
@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-/// The crates that are published, in the order in which they depend on each other.
+/// The published crates, in the order of their dependencies.
 const CRATES: [&str; 6] = ["bilevo-core", "bilevo-problems", "bilevo-proof", "bilevo", "bilevo-lab", "bilevo-cli"];
-/// What an installation from the sdist needs beside Rust and a C compiler (for SQLite).
+/// What an installation from the sdist needs besides Rust and a C compiler (for SQLite).
 const BUILD_TOOLS: [&str; 2] = ["maturin>=1.9,<2", "numpy"];
 
 /// Lets cargo take crates from the folder of an sdist instead of the registry.
@@ -29,8 +29,8 @@ pub(crate) fn wheel() -> Result<bool, String> {
     Ok(true)
 }
 
-/// `cargo xtask package`: the guide is a book, every crate packages, and both archives install where
-/// nothing else is.
+/// `cargo xtask package`: the guide builds as a book, every crate packages, and both archives install in an empty
+/// environment.
 pub(crate) fn package() -> Result<bool, String> {
     let mut clock = Instant::now();
     let mut done = |what: &str, result: &str| {
@@ -49,10 +49,10 @@ pub(crate) fn package() -> Result<bool, String> {
     Ok(true)
 }
 
-/// Packages every crate and compiles what the packages hold, all of them together.
+/// Packages every crate and compiles the contents of all packages together.
 ///
-/// Cargo's own check compiles every package by itself, and keeps what it unpacked: a second call with
-/// the same version would look at the first one's files.
+/// Cargo's own check compiles every package separately, and keeps what it unpacked: a second call with the same
+/// version would use the files of the first one.
 fn crates() -> Result<(), String> {
     let mut package = vec!["package", "--quiet", "--locked", "--allow-dirty", "--no-verify"];
     CRATES.iter().for_each(|name| package.extend(["--package", name]));
@@ -133,7 +133,7 @@ fn vendor(sdist: &Path, work: &Path, into: &Path) -> Result<(), String> {
     succeed(Command::new("tar").arg("-czf").arg(into).arg("-C").arg(work).arg(name)).map(|_| ())
 }
 
-/// Installs an archive into an environment of its own, without any index, and solves a problem.
+/// Installs an archive into its own environment, without any index, and solves a problem.
 fn try_install(archive: &Path) -> Result<(), String> {
     let python = interpreter()?.ok_or("no Python 3.10 or newer here")?;
     let environment = Environment::fresh(&python, "installed")?;

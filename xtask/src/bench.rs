@@ -1,8 +1,8 @@
 //! `cargo xtask bench`: figures with their targets, from the small program `bilevo-bench`.
 //!
-//! Instructions are counted by callgrind in two runs of k and 2k repetitions; the difference leaves
-//! out the start of the program. They hardly depend on the machine or its load. Wall times do: they
-//! are the best of several runs and tell the order of magnitude.
+//! Callgrind counts the instructions of two runs with k and 2k repetitions; the difference leaves out the start of
+//! the program. The counts hardly depend on the machine or its load. Wall times do: they are the best of several runs
+//! and show the order of magnitude.
 
 use crate::shell::{cargo, exists, succeed};
 use crate::table::{self, Figure, Target};
@@ -56,7 +56,7 @@ const SECTIONS: [Section; 9] = [
     },
 ];
 
-/// Runs the sections named, or all of them.
+/// Runs the named sections, or all of them.
 pub(crate) fn run(args: &[&str]) -> Result<bool, String> {
     if args == ["--list"] {
         SECTIONS.iter().for_each(|s| println!("{:<10} {}", s.name, s.title));
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &[&str]) -> Result<bool, String> {
     Ok(true)
 }
 
-/// What one run of the program said, by name.
+/// The output of one run of the program, by name.
 type Said = BTreeMap<String, f64>;
 
 /// The built program and whether instructions can be counted.
@@ -108,7 +108,7 @@ impl Bench {
         Ok(read(&out.stdout))
     }
 
-    /// Smallest value of `name` in a few runs: what the machine can do when nothing disturbs it.
+    /// The smallest value of `name` in a few runs: what the machine can do undisturbed.
     fn best(&self, args: &str, name: &str, runs: usize) -> Result<f64, String> {
         let mut best = f64::INFINITY;
         for _ in 0..runs {
@@ -117,7 +117,7 @@ impl Bench {
         Ok(best)
     }
 
-    /// Instructions of one run, with what it said.
+    /// Instructions of one run, and its output.
     fn count(&self, args: &str) -> Result<(f64, Said), String> {
         let mut command = Command::new("valgrind");
         command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(&self.program);
@@ -126,8 +126,8 @@ impl Bench {
         Ok((counted.ok_or("valgrind did not say how many instructions it counted")?, read(&out.stdout)))
     }
 
-    /// Instructions for each unit of `name`, by the difference between `calls` and twice as many
-    /// repetitions; `args` has `{}` where their number goes.
+    /// Instructions per unit of `name`, from the difference between `calls` and twice as many repetitions; `{}` in
+    /// `args` stands for their number.
     fn instructions(&self, args: &str, calls: u64, name: &str) -> Result<Option<f64>, String> {
         if !self.valgrind {
             return Ok(None);

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &[&str]) -> Result<bool, String> {
     Ok(true)
 }
 
-/// The page with what was printed, less the wrong runs, between the two comments.
+/// The page with the printed tables, without the list of wrong runs, between the two comments.
 fn replaced(page: &str, printed: &str) -> Option<String> {
     let (before, rest) = page.split_once(START)?;
     let (_, after) = rest.split_once(END)?;

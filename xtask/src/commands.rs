@@ -1,9 +1,9 @@
 //! Checks the `bilevo ...` command lines shown in the README, CONTRIBUTING and the guide.
 //!
-//! Lines in `sh` blocks are run for real, one file after the other, each file in a
-//! folder of its own, so that a line may use what an earlier one wrote. A `toml` block that starts
-//! with the comment `# NAME.toml` is put there under that name, and checked if it is a problem file. Commands that would take minutes, and those in
-//! the middle of a sentence, are only read, with `--help` appended: an unknown command, option or value still fails.
+//! Lines in `sh` blocks are run, one file after another, each file in its own folder, so that a line may use what an
+//! earlier one wrote. A `toml` block that starts with the comment `# NAME.toml` is stored there under that name, and
+//! checked if it is a problem file. Commands that would take minutes, and those in the middle of a sentence, are only
+//! parsed, with `--help` appended: an unknown command, option or value still fails.
 
 use crate::markdown::{Line, files, lines};
 use crate::shell::{Output, cargo, output, succeed};
@@ -13,12 +13,12 @@ use std::process::Command;
 /// Commands that take too long to run.
 const READ: [&str; 1] = ["reproduce"];
 
-/// How many command lines were looked at.
+/// How many command lines were checked.
 #[derive(Default)]
 pub(crate) struct Counts {
-    /// Run for real.
+    /// Run.
     pub(crate) run: usize,
-    /// Read only.
+    /// Parsed only.
     pub(crate) read: usize,
 }
 
@@ -75,19 +75,19 @@ fn try_line(words: &[String], real: bool, folder: &Path) -> Result<(), String> {
     }
 }
 
-/// Builds the program by what the tests have built already: for the program alone its dependencies
-/// would be built once more, with fewer features.
+/// Builds the program from what the tests have already built: on its own, its dependencies would be built again, with
+/// fewer features.
 pub(crate) fn build_program() -> Result<(), String> {
     succeed(&mut cargo(&["test", "--quiet", "--workspace", "--tests", "--locked", "--no-run"])).map(|_| ())
 }
 
-/// The program just built: a neighbour of this one.
+/// The program just built, in the same folder as this one.
 pub(crate) fn program() -> PathBuf {
     let name = format!("bilevo{}", std::env::consts::EXE_SUFFIX);
     std::env::current_exe().map(|p| p.with_file_name(&name)).unwrap_or_else(|_| PathBuf::from(name))
 }
 
-/// The command lines of a file, as words behind `bilevo`, with their line numbers.
+/// The command lines of a file, as words after `bilevo`, with their line numbers.
 fn command_lines(lines: &[Line]) -> Vec<(usize, Vec<String>)> {
     let mut found = Vec::new();
     let mut open: Option<(usize, String)> = None;
@@ -136,7 +136,7 @@ fn arguments(line: &str) -> Option<Vec<String>> {
     Some(split(rest))
 }
 
-/// Words of a shell line up to a comment, a pipe or a redirection; quotes keep blanks together.
+/// Words of a shell line up to a comment, a pipe or a redirection; quotes keep words together.
 fn split(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

@@ -1,8 +1,8 @@
-//! What may become a dependency: licences and sources, by the lists in `deny.toml`.
+//! Which dependencies are allowed: licences and sources, by the lists in `deny.toml`.
 //!
-//! `cargo deny` is the tool for this, and it is run where it is installed. It takes minutes to install,
-//! so everywhere else `cargo tree` tells what there is and the two rules that matter most are checked
-//! here: every package comes from crates.io or this workspace, and under a licence of the list.
+//! `cargo deny` is the tool for this, and is used if it is installed. It takes minutes to install, so otherwise
+//! `cargo tree` lists the packages, and the two most important rules are checked here: every package comes from
+//! the registry or this workspace, and has a licence from the list.
 
 use crate::shell::{cargo, exists_as_cargo_subcommand, output, succeed};
 use crate::stages::{Done, Outcome};
@@ -30,13 +30,13 @@ pub(crate) fn check() -> Outcome {
     Ok(Done::Passed(format!("{} packages; {}", packages.len(), with_cargo_deny()?)))
 }
 
-/// Lets the tool itself look, if it is there; what it looked at.
+/// Runs the tool itself, if it is installed; returns what it checked.
 fn with_cargo_deny() -> Result<&'static str, String> {
     if !exists_as_cargo_subcommand("deny") {
         return Ok("known vulnerabilities NOT checked: cargo-deny is not installed");
     }
     succeed(&mut cargo(&["deny", "check", "licenses", "bans", "sources"]))?;
-    // The database of advisories lies on another host, which not every machine reaches.
+    // The database of advisories is on another host, which not every machine can reach.
     if output(&mut cargo(&["deny", "fetch", "db"]))?.code != Some(0) {
         return Ok("cargo deny passed; known vulnerabilities NOT checked: their database could not be fetched");
     }
@@ -50,19 +50,19 @@ fn allowed(rules: &str) -> Option<Vec<&str>> {
     Some(list.split('"').skip(1).step_by(2).collect())
 }
 
-/// What is wrong with a package: `NAME VERSION [(PLACE)]`, a tab, its licences. Those of crates.io
-/// show no place.
+/// What is wrong with a package: `NAME VERSION [(PLACE)]`, a tab, its licences. Packages from the registry show no
+/// place.
 fn fault(line: &str, allowed: &[&str], root: &str) -> Option<String> {
     let (package, licences) = line.split_once('\t')?;
     let places: Vec<&str> = package.split('(').skip(1).map(|part| part.trim_end_matches([')', ' '])).collect();
     let foreign = places.iter().any(|place| *place != "proc-macro" && !place.starts_with(root));
     if foreign {
-        return Some(format!("{package}: neither from crates.io nor from this workspace"));
+        return Some(format!("{package}: neither from the registry nor from this workspace"));
     }
     (!permits(licences, allowed)).then(|| format!("{package}: the licence `{licences}` is not allowed"))
 }
 
-/// Whether an SPDX expression can be met by licences of the list. `OR` binds weaker than `AND`; an
+/// Whether an SPDX expression can be satisfied by licences from the list. `OR` binds weaker than `AND`; an
 /// old-fashioned slash is an `OR`.
 fn permits(expression: &str, allowed: &[&str]) -> bool {
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
@@ -139,7 +139,9 @@ mod tests {
         assert_eq!(fault("serde v1.0.228\tMIT OR Apache-2.0"), None);
         assert_eq!(fault("thiserror-impl v2.0.17 (proc-macro)\tMIT"), None);
         assert_eq!(fault("bilevo-core v0.1.0 (/home/me/bilevo/crates/bilevo-core)\tMIT"), None);
-        assert!(fault("left v1.0.0 (https://git.example/left#1a2b)\tMIT").unwrap().contains("neither from crates.io"));
+        assert!(
+            fault("left v1.0.0 (https://git.example/left#1a2b)\tMIT").unwrap().contains("neither from the registry")
+        );
         assert!(fault("left v1.0.0 (/home/me/left)\tMIT").unwrap().contains("nor from this workspace"));
         assert!(fault("copyleft v1.0.0\tGPL-3.0").unwrap().contains("`GPL-3.0` is not allowed"));
     }

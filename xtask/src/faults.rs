@@ -1,7 +1,7 @@
-//! `cargo xtask faults [WORD]...`: faults put into the rules by which `bilevo-proof` excludes boxes, one at a
-//! time; are they all found by its unit tests and by random problems against brute force?
+//! `cargo xtask faults [WORD]...`: puts faults into the rules by which `bilevo-proof` excludes boxes, one at a time.
+//! Do its unit tests, and random problems against brute force, find all of them?
 //!
-//! A copy of the crate has all faults, each behind a switch, so that one build serves for all.
+//! A copy of the crate has all faults, each behind a switch, so that one build is enough.
 
 mod list;
 
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// One fault: in `file`, what comes right after `before` and reads `right` becomes `wrong`.
+/// One fault: in `file`, the text `right` directly after `before` becomes `wrong`.
 struct Fault {
     name: &'static str,
     file: &'static str,
@@ -20,12 +20,12 @@ struct Fault {
     wrong: &'static str,
 }
 
-/// Random problems of every family that are tried on each fault.
+/// How many random problems of every family are tried on each fault.
 const PROBLEMS: &str = "40";
-/// The environment variable that says which fault is on.
+/// The environment variable that selects the fault.
 const SWITCH: &str = "BILEVO_FAULT";
 
-/// Tries the faults whose name has one of the words, or all; false if one was missed.
+/// Tries the faults whose name contains one of the words, or all; false if one was missed.
 pub(crate) fn run(args: &[&str]) -> Result<bool, String> {
     let place = copy()?;
     let mut missed = Vec::new();
@@ -57,7 +57,7 @@ fn cargo(place: &Path, args: &[&str], fault: Option<usize>) -> Command {
     command
 }
 
-/// A copy of the crate with all faults in it, in a workspace of its own.
+/// A copy of the crate with all faults, in its own workspace.
 fn copy() -> Result<PathBuf, String> {
     let root = crate::root();
     let (from, place) = (root.join("crates/bilevo-proof"), root.join("target/faults"));
@@ -94,7 +94,7 @@ fn insert(text: &str, fault: &Fault, index: usize) -> Result<String, String> {
     Ok(format!("{}(if !crate::is_faulty({index}) {{ {right} }} else {{ {wrong} }}){}", &text[..start], &text[end..]))
 }
 
-/// What asks for the fault that is on.
+/// The expression that asks whether a fault is on.
 fn switch() -> String {
     format!(
         "\npub(crate) fn is_faulty(index: usize) -> bool {{\n\
@@ -131,7 +131,7 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    /// A rule that was rewritten keeps its fault.
+    /// A rewritten rule must keep its fault.
     #[test]
     fn every_fault_has_its_place() {
         for (index, fault) in FAULTS.iter().enumerate() {

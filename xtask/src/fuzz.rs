@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz proof [COUNT] [FIRST]`: thousands of random problems against brute force; does
+//! `cargo xtask fuzz proof [COUNT] [FIRST]`: compares thousands of random problems with brute force. Does
 //! `bilevo-proof` ever prove something false?
 
 use crate::shell::cargo;

@@ -7,7 +7,7 @@ use std::fs;
 /// The pages, and the example program that prints each.
 const PAGES: [(&str, &str); 1] = [("docs/src/settings.md", "settings_page")];
 
-/// Writes the pages, or with `--check` only says whether they are up to date.
+/// Writes the pages, or with `--check` only reports whether they are up to date.
 pub(crate) fn run(args: &[&str]) -> Result<bool, String> {
     let check = match args {
         [] => false,
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &[&str]) -> Result<bool, String> {
     Ok(current)
 }
 
-/// Writes a file if it has changed, or with `check` only says so. False if it is out of date.
+/// Writes a file if it has changed, or with `check` only reports that. False if it is out of date.
 fn keep(file: &str, made: String, check: bool) -> Result<bool, String> {
     let path = crate::root().join(file);
     if fs::read_to_string(&path).is_ok_and(|text| text == made) {

@@ -54,7 +54,7 @@ pub(crate) fn index() -> Result<String, String> {
     Ok(text + TAIL)
 }
 
-/// Whether the index is what the pages make it today, and its links lead somewhere.
+/// Checks that the index matches the pages, and that its links lead somewhere.
 pub(crate) fn wrong_index() -> Result<Vec<String>, String> {
     let path = crate::root().join(INDEX);
     let text = fs::read_to_string(&path).map_err(|e| format!("{INDEX}: {e}"))?;
@@ -79,7 +79,7 @@ pub(crate) fn write() -> Result<bool, String> {
     Ok(true)
 }
 
-/// Relative links of a page of the guide, as they are seen from the folder of the whole guide.
+/// Relative links of a page of the guide, relative to the folder of the whole guide.
 fn from_dist(page: &str) -> String {
     let mut parts = page.split("](");
     let mut text = parts.next().unwrap_or_default().to_string();
@@ -91,7 +91,7 @@ fn from_dist(page: &str) -> String {
     text
 }
 
-/// Text with the words of its links alone.
+/// Text in which links are replaced by their words.
 fn without_links(text: &str) -> String {
     let mut parts = text.split("](");
     let mut plain = parts.next().unwrap_or_default().to_string();
@@ -103,7 +103,7 @@ fn without_links(text: &str) -> String {
 
 fn first_sentence(text: &str) -> String {
     let ends_here = |at: usize| text[at..].is_empty() || text[at..].starts_with(' ');
-    // The point behind an initial ends no sentence.
+    // The full stop after an initial does not end a sentence.
     let initial = |at: usize| text[..at].ends_with(char::is_uppercase);
     let mut ends = text.match_indices(['.', '?', '!']).map(|(at, _)| at);
     let end = ends.find(|&at| ends_here(at + 1) && !initial(at));

@@ -1,5 +1,5 @@
-//! Checks that relative links in Markdown files lead to a file, and to a heading where they name one; and that
-//! no table was printed with a number that is none.
+//! Checks that relative links in Markdown files lead to a file and, if they name one, to a heading; and that no table
+//! contains NaN or the like.
 //!
 //! Addresses on the network are not followed: a check must not depend on someone else's server.
 
@@ -30,7 +30,7 @@ pub(crate) fn check() -> Result<(usize, usize), String> {
     if broken.is_empty() { Ok((files.len(), count)) } else { Err(broken.join("\n")) }
 }
 
-/// Whether a row of a table has a cell in which a program printed what is no number.
+/// Whether a row of a table has a cell with something that is not a number.
 fn has_no_number(row: &str) -> bool {
     let is_none = |cell: &str| ["NaN", "nan", "inf", "-inf"].contains(&cell.trim().trim_matches('*'));
     row.trim_start().starts_with('|') && row.split('|').any(is_none)

@@ -1,9 +1,9 @@
 //! `cargo xtask test` runs everything a change must pass; `cargo xtask bench` measures speed;
 //! `cargo xtask generate` makes the pages of the guide that come from the code.
 //!
-//! Only the standard library, so that it builds in a second. Words go to stderr, tables to stdout.
+//! It uses only the standard library, so that it builds in a second. Messages go to stderr, tables to stdout.
 
-// A developer's tool talks to a terminal; this is the one program whose output is plain printing.
+// This developer's tool talks to a terminal; it is the only program that prints directly.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod archives;

@@ -9,7 +9,7 @@ pub(crate) struct Line {
     pub(crate) number: usize,
     /// Text without the line end.
     pub(crate) text: String,
-    /// Language of the fenced block it stands in (may be empty), if it stands in one.
+    /// Language of the fenced block that contains it (may be empty), if any.
     pub(crate) fence: Option<String>,
 }
 

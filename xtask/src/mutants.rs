@@ -1,9 +1,9 @@
-//! `cargo xtask mutants`: small faults put into the search, one at a time; which of them do the tests of
+//! `cargo xtask mutants`: puts small faults into the search, one at a time. Which of them do the tests of
 //! `bilevo-core` find?
 //!
-//! A whole run takes hours, so it is no part of `cargo xtask test`; `--shard 0/12` looks at every
-//! twelfth fault, and anything else that cargo-mutants takes is handed on. `default` as the first argument looks at
-//! the default method instead of the published ones.
+//! A whole run takes hours, so it is not part of `cargo xtask test`; `--shard 0/12` tries every twelfth fault, and
+//! other arguments are passed on to cargo-mutants. With `default` as the first argument, it examines the default
+//! method instead of the published ones.
 
 use crate::shell::{cargo, exists_as_cargo_subcommand};
 use std::process::Command;
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &[&str]) -> Result<bool, String> {
     let status = command(args).status().map_err(|e| format!("cargo-mutants could not be started: {e}"))?;
     match status.code() {
         Some(0) => Ok(true),
-        // Missed faults, or faults that made a test endless: both are named by the program.
+        // Missed faults, or faults that made a test endless: the program names both.
         Some(2 | 3) => Ok(false),
         code => Err(format!("cargo-mutants ended with {code:?}")),
     }
@@ -33,12 +33,15 @@ fn command(args: &[&str]) -> Command {
         _ => (&PARTS[..], args),
     };
     let mut command = cargo(&["mutants", "--package", "bilevo-core", "--jobs", "1", "--timeout", "120"]);
-    command.args(["--cap-lints", "true", "--output", "target/mutants", "--sharding", "round-robin"]);
+    command.args(["--cap-lints", "true", "--output", "target/mutants"]);
+    if args.contains(&"--shard") {
+        command.args(["--sharding", "round-robin"]);
+    }
     for part in parts {
         let path = format!("crates/bilevo-core/src/{part}");
         command.args(["--file", &format!("{path}.rs"), "--file", &format!("{path}/**")]);
     }
-    // Every fault is a build: compiling quickly matters more than running quickly.
+    // Every fault needs a build, so compiling fast matters more than running fast.
     command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_DEBUG", "false");
     if exists_as_cargo_subcommand("nextest") {
         command.args(["--test-tool", "nextest"]);
@@ -60,6 +63,10 @@ mod tests {
             command(given).get_args().map(|a| a.to_string_lossy().into_owned()).collect()
         };
         assert_eq!(args(&["--list"]).last().map(String::as_str), Some("--list"));
+        // A part of the faults is taken from all files.
+        assert!(
+            args(&["--shard", "0/12"]).contains(&"round-robin".into()) && !args(&[]).contains(&"--sharding".into())
+        );
         let default = args(&["default", "--list"]).join(" ");
         assert!(default.contains("src/portfolio/**") && !default.contains("engine"), "{default}");
         assert!(default.ends_with(" --list") && !default.contains(" default"), "{default}");

@@ -27,7 +27,7 @@ const MORE: [&str; 12] = [
 /// An MPI for machines that have none.
 const MPI: &str = "mpich";
 
-/// Fetched once, by whichever step comes first.
+/// Fetched once, by the first step that needs it.
 static PACKAGES: OnceLock<Result<Packages, String>> = OnceLock::new();
 
 /// The environments of the tests, or why there are none.
@@ -41,7 +41,7 @@ enum Packages {
     Absent(String),
 }
 
-/// Makes fresh environments with all that the tests of the package need, but without the package.
+/// Creates fresh environments with everything that the package's tests need, but without the package.
 pub(crate) fn packages() -> Outcome {
     match fetched()? {
         Packages::There { .. } => Ok(Done::Passed(String::new())),
@@ -58,7 +58,7 @@ fn fetch() -> Result<Packages, String> {
         return Ok(Packages::Absent("no Python 3.10 or newer here: the Python package is not tested".into()));
     };
     if !has_venv(&python) && on_ci() {
-        // Debian keeps this module in a package of its own.
+        // Debian has a separate package for this module.
         install_packages(&["python3-venv"])?;
     }
     if !has_venv(&python) {
@@ -72,19 +72,19 @@ fn fetch() -> Result<Packages, String> {
     Ok(Packages::There { bare, full })
 }
 
-/// Whether environments can be made: the module alone is not enough, it needs a pip to put into them.
+/// Whether environments can be created: the module alone is not enough, it also needs a pip to put into them.
 fn has_venv(python: &str) -> bool {
     output(Command::new(python).args(["-c", "import venv, ensurepip"])).is_ok_and(|o| o.code == Some(0))
 }
 
-/// Checks the types of the package where the optional packages (and their types) are, and where not.
+/// Checks the types of the package with and without the optional packages (and their types).
 pub(crate) fn types() -> Outcome {
     let (bare, full) = match fetched()? {
         Packages::There { bare, full } => (bare, full),
         Packages::Absent(reason) => return Ok(Done::NotRun(reason.clone())),
     };
     for (environment, words) in [(bare, "with NumPy alone"), (full, "with every optional package")] {
-        // Each keeps what it found out about its packages to itself.
+        // Each environment has its own cache.
         let cache = environment.folder.join("mypy");
         succeed(environment.python().args(["-m", "mypy", "--cache-dir"]).arg(cache))
             .map_err(|error| format!("{error}\n{words}"))?;
@@ -98,16 +98,16 @@ pub(crate) fn test() -> Outcome {
         Packages::There { bare, full } => (bare, full),
         Packages::Absent(reason) => return Ok(Done::NotRun(reason.clone())),
     };
-    // Before the wheel: built for another interpreter, the module would have to be built once more.
+    // Before the wheel: if it is built for another interpreter, the module would have to be built again.
     crate::commands::build_program()?;
     let wheel = build(full, &["--profile", "dev"])?;
     for environment in [bare, full] {
         environment.install(&["--no-deps", "--force-reinstall", &wheel.to_string_lossy()])?;
     }
-    // NumPy alone must do for everything but figures, frames and clusters.
+    // NumPy alone must be enough for everything except figures, frames and clusters.
     pytest(bare, &["--doctest-modules", "--pyargs", "bilevo"])?;
     let doctests = pytest(full, &["--doctest-modules", "--pyargs", "bilevo"])?;
-    // Two at a time, but one after the other where tests share something dear.
+    // Two at a time, except for tests that share something expensive.
     let tests = pytest(full, &["-n", "2", "--dist", "loadgroup"])?;
     let skipped =
         if tests.skipped > 0 { format!(", {} not run: {}", tests.skipped, tests.reasons) } else { String::new() };
@@ -130,7 +130,7 @@ pub(crate) fn interpreter() -> Result<Option<String>, String> {
     }
 }
 
-/// A virtual environment of our own.
+/// A virtual environment for the tests.
 pub(crate) struct Environment {
     folder: PathBuf,
 }
@@ -154,7 +154,7 @@ impl Environment {
         command
     }
 
-    /// Lets a command find the programs of the environment, as if it had been activated.
+    /// Lets a command find the programs of the environment, as if it were activated.
     pub(crate) fn activate(&self, command: &mut Command) -> Result<(), String> {
         let programs = self.folder.join(if cfg!(windows) { "Scripts" } else { "bin" });
         let before = std::env::var_os("PATH").unwrap_or_default();
@@ -163,7 +163,7 @@ impl Environment {
         Ok(())
     }
 
-    /// Installs packages or archives. Python compiles what it imports, which is a small part of them.
+    /// Installs packages or archives, without compiling them to bytecode, since only a small part is imported.
     pub(crate) fn install(&self, what: &[&str]) -> Result<(), String> {
         let mut command = self.python();
         command.args(["-m", "pip", "install", "--no-compile", "--quiet", "--disable-pip-version-check"]).args(what);
@@ -194,12 +194,12 @@ pub(crate) fn only_file(folder: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// What pytest said at its end.
+/// The summary of a pytest run.
 #[derive(Debug, Default, PartialEq)]
 struct Counts {
     passed: u64,
     skipped: u64,
-    /// Why tests were left out, each reason once.
+    /// Why tests were skipped, each reason once.
     reasons: String,
 }
 
@@ -210,7 +210,7 @@ fn pytest(environment: &Environment, arguments: &[&str]) -> Result<Counts, Strin
     let counts = counted(&succeed(&mut command)?.stdout);
     match counts {
         Counts { passed: 0, .. } => Err("no test of the Python package ran".into()),
-        // What pip installs is there, so only the system can be a reason.
+        // Everything from pip is installed, so only a missing system package can be the reason.
         Counts { reasons, .. } if reasons.contains("could not import") => Err(format!("tests left out: {reasons}")),
         counts => Ok(counts),
     }

@@ -1,4 +1,4 @@
-//! Other programs: run them, keep their output, say what went wrong.
+//! Runs other programs, keeps their output, and reports what went wrong.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,7 +15,7 @@ pub(crate) struct Output {
     pub(crate) stdout: String,
     /// Standard error.
     pub(crate) stderr: String,
-    /// Exit code; none if a signal ended the program.
+    /// Exit code; `None` if a signal ended the program.
     pub(crate) code: Option<i32>,
 }
 
@@ -32,8 +32,8 @@ pub(crate) fn cargo(args: &[&str]) -> Command {
 const ONCE: [(&str, &str); 3] =
     [("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_CODEGEN_UNITS", "1"), ("CARGO_PROFILE_DEV_LTO", "off")];
 
-/// Lets a command that builds share what other steps and people built. Most test runs are a first build: so it is
-/// one to be repeated only where somebody who builds by hand has notes already.
+/// Lets a command that builds share what other steps and people have built. Most test runs are a first build, so
+/// incremental compilation is used only if a developer has already used it.
 pub(crate) fn as_others_build(command: &mut Command) {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| crate::root().join("target"), PathBuf::from);
     if std::env::var_os("CARGO_INCREMENTAL").map_or_else(|| !has_notes(&target), |notes| notes == "0") {
@@ -41,7 +41,7 @@ pub(crate) fn as_others_build(command: &mut Command) {
     }
 }
 
-/// Whether the largest crate was built with notes; this program always is.
+/// Whether the largest crate was built incrementally; this program always is.
 fn has_notes(target: &Path) -> bool {
     let notes = std::fs::read_dir(target.join("debug/incremental"));
     notes.is_ok_and(|mut all| {
@@ -60,7 +60,7 @@ pub(crate) fn output(command: &mut Command) -> Result<Output, String> {
     })
 }
 
-/// Runs a command that must succeed; an error holds the end of what it printed.
+/// Runs a command that must succeed; the error contains the end of its output.
 pub(crate) fn succeed(command: &mut Command) -> Result<Output, String> {
     let out = output(command)?;
     if out.code == Some(0) {
@@ -71,7 +71,7 @@ pub(crate) fn succeed(command: &mut Command) -> Result<Output, String> {
     Err(format!("{}\n`{}` ended with {end}", excerpt(&text), shown(command)))
 }
 
-/// The end of what a program printed, and of what came before it the tests that failed and why.
+/// The end of a program's output and, from the part before it, the tests that failed and why.
 fn excerpt(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let (before, last) = lines.split_at(lines.len().saturating_sub(SHOWN));
@@ -100,7 +100,7 @@ pub(crate) fn exists_as_cargo_subcommand(name: &str) -> bool {
     output(&mut cargo(&[name, "--version"])).is_ok_and(|o| o.code == Some(0))
 }
 
-/// Installs packages of the distribution: only on a build machine, where CI is set.
+/// Installs packages of the distribution: only if CI is set.
 pub(crate) fn install_packages(packages: &[&str]) -> Result<(), String> {
     let apt = |args: &[&str]| {
         let mut command = Command::new("apt-get");

@@ -1,19 +1,19 @@
-//! Runs steps: stages one after the other, the lanes of a stage side by side, the steps of a lane in
-//! their order. After a failure no further step begins.
+//! Runs steps: stages one after another, the lanes of a stage in parallel, the steps of a lane in order. After a
+//! failure, no further step begins.
 
 use std::io::IsTerminal;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// What a step left behind.
+/// The outcome of a step.
 pub(crate) enum Done {
-    /// It passed; a few words about what it looked at.
+    /// It passed, with a few words about what it checked.
     Passed(String),
     /// An optional part is absent on this machine.
     NotRun(String),
 }
 
-/// What became of a step; an error ends all.
+/// The result of a step; an error ends everything.
 pub(crate) type Outcome = Result<Done, String>;
 
 /// One thing to do, with a line of its own in the output.
@@ -34,7 +34,7 @@ pub(crate) fn steps(stages: &'static [Stage]) -> impl Iterator<Item = &'static S
     stages.iter().flat_map(|lanes| lanes.iter().flat_map(|lane| lane.iter()))
 }
 
-/// Runs the steps named, or all of them. False if one failed.
+/// Runs the named steps, or all of them. False if one failed.
 pub(crate) fn run(stages: &'static [Stage], names: &[&str]) -> bool {
     let tally = Mutex::new(Tally::default());
     for lanes in stages {
@@ -65,7 +65,7 @@ fn lock(tally: &Mutex<Tally>) -> MutexGuard<'_, Tally> {
     tally.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What ended so far, and what runs now.
+/// What has ended so far, and what is running.
 #[derive(Default)]
 struct Tally {
     passed: usize,

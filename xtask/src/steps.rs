@@ -1,7 +1,7 @@
 //! The steps of `cargo xtask test`, cheapest first; the first failure ends them.
 //!
-//! What needs every core (the compiler) comes before what uses one at a time (programs that are
-//! tried): those run side by side.
+//! What needs every core (the compiler) comes before what needs one at a time (programs that are tried), which then
+//! run in parallel.
 
 use crate::shell::{cargo, exists, install_packages, output, succeed};
 use crate::stages::{self, Done, Outcome, Stage, Step};
@@ -37,7 +37,7 @@ const STAGES: [Stage; 3] = [
     ],
 ];
 
-/// Runs the steps named, or all of them. False if one failed.
+/// Runs the named steps, or all of them. False if one failed.
 pub(crate) fn run(args: &[&str]) -> Result<bool, String> {
     let steps = || stages::steps(&STAGES);
     if args == ["--list"] {
@@ -50,8 +50,7 @@ pub(crate) fn run(args: &[&str]) -> Result<bool, String> {
     Ok(stages::run(&STAGES, args))
 }
 
-/// Whether what only the system's packages have may be installed, and nothing may be left out. That is all
-/// that `CI` changes.
+/// Whether system packages may be installed, and nothing may be left out. That is all that `CI` changes.
 pub(crate) fn on_ci() -> bool {
     std::env::var_os("CI").is_some_and(|v| !v.is_empty() && v != "false" && v != "0")
 }
@@ -60,7 +59,7 @@ fn passed(words: impl Into<String>) -> Outcome {
     Ok(Done::Passed(words.into()))
 }
 
-/// A part of the Rust tool chain, installed if allowed.
+/// A component of the Rust tool chain, installed if allowed.
 fn component(subcommand: &str, name: &str) -> Result<(), String> {
     let there = || output(&mut cargo(&[subcommand, "--version"])).is_ok_and(|o| o.code == Some(0));
     if there() {
@@ -112,8 +111,8 @@ fn cpp() -> Outcome {
     from_the_system("C++ compiler", &["g++"], "g++", "the test of its example")
 }
 
-/// A program that only the system's own packages have, under one of its names: the one thing that may be
-/// absent, and then what needs it is named as not run. With `CI` set it is installed.
+/// A program from the system's own packages, under one of its names. It is the only kind of thing that may be
+/// missing; what needs it is then reported as not run. With `CI` set, it is installed.
 fn from_the_system(what: &str, names: &[&str], package: &str, needed_by: &str) -> Outcome {
     let found = || names.iter().find(|name| exists(name));
     if found().is_none() && on_ci() {
@@ -126,8 +125,8 @@ fn from_the_system(what: &str, names: &[&str], package: &str, needed_by: &str) -
     }
 }
 
-/// Also the command line: one build serves every step that tries something. Programs that no test runs (examples,
-/// benchmarks) were looked at by clippy, and the Python module is built with its wheel.
+/// Includes the command line: one build serves every step that runs something. Clippy checks programs that no test
+/// runs (examples, benchmarks), and the Python module is built with its wheel.
 fn build() -> Outcome {
     commands::build_program()?;
     passed("")
@@ -141,7 +140,7 @@ fn doctests() -> Outcome {
     counted(&succeed(&mut cargo(&["test", "--workspace", "--doc", "--locked", "--no-fail-fast"]))?.stdout)
 }
 
-/// The number of tests that ran. None at all means that the step looked at nothing.
+/// The number of tests that ran. None at all means that the step checked nothing.
 fn counted(stdout: &str) -> Outcome {
     let count = |what: &str| -> u64 {
         let marker = format!(" {what}");

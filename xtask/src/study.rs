@@ -56,7 +56,7 @@ pub(crate) fn run(words: &[&str]) -> Result<bool, String> {
     Ok(true)
 }
 
-/// The report, which is the same whenever it is made, with the day on which it was.
+/// The report, which is always the same, plus the date on which it was made.
 fn dated(report: &str, made: &str) -> String {
     report.replacen(
         "<dt>Version of bilevo</dt>",
@@ -65,7 +65,7 @@ fn dated(report: &str, made: &str) -> String {
     )
 }
 
-/// When, and by which state of the sources.
+/// The date, and the state of the sources.
 pub(crate) fn made() -> Result<String, String> {
     let say = |program: &str, args: &[&str]| {
         let mut command = std::process::Command::new(program);

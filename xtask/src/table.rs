@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// What a figure is held against.
+/// What a figure is compared with.
 #[derive(Clone, Copy)]
 pub(crate) enum Target {
     /// It should not be larger.
@@ -15,7 +15,7 @@ pub(crate) enum Target {
 pub(crate) struct Figure {
     /// What was measured.
     pub(crate) what: String,
-    /// The figure; none if it could not be measured here.
+    /// The figure; `None` if it could not be measured here.
     pub(crate) value: Option<f64>,
     /// Its unit.
     pub(crate) unit: &'static str,
@@ -53,7 +53,7 @@ impl Figure {
     }
 }
 
-/// A number with as many digits as it deserves, thousands apart.
+/// A number with a sensible number of digits and thousands separators.
 fn shown(value: f64) -> String {
     if value.abs() < 100.0 {
         let text = format!("{value:.2}");

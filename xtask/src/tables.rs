@@ -25,7 +25,7 @@ pub(crate) fn run(words: &[&str]) -> Result<bool, String> {
         eprintln!("{}: {command}", shown(page));
         let printed = printed(command)?;
         let text = format!("{printed}\n\n{}", note(command, &crate::study::made()?));
-        // Read again: somebody may have written to the page in the meantime.
+        // Read again, because somebody may have edited the page in the meantime.
         let whole =
             replaced(&read(page)?, command, &text).ok_or_else(|| format!("{}: {END} is missing", shown(page)))?;
         fs::write(page, whole).map_err(|e| format!("{}: {e}", shown(page)))?;

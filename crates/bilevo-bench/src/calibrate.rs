@@ -1,15 +1,15 @@
-//! What the words of a result are worth: the default method on planted problems.
+//! How often results that look alike are right: the default method on planted problems.
 //!
 //! `calibrate [--seeds 1-1500] [--held-out 100001-100500] [--largest 20] [--set PATH=VALUE]... [--runs FILE]
 //! [--write FOLDER]`
 //!
-//! Every seed is a problem and a run ([`bilevo_problems::planted`]); problems of more variables than `--largest`
-//! are left out. An answer is right if F is within 0.01 of the planted one in plain units (about 1 %), the
-//! violations are at most 1e-4 and the follower could do better by at most 1e-2; where no decision is feasible, the
-//! result has to be infeasible. Counts are kept for problems of `--seeds` without a held-out feature, and reported
-//! beside those of held-out seeds and of held-out features. `--write` puts the former, and what runs took, into
-//! the files from which results and `bilevo check` read them ([`bilevo::calibration`]). `--runs` keeps each run as soon as it ends, and takes those that are
-//! there already from the file: a calibration that was interrupted continues where it stopped.
+//! Every seed is a problem and a run ([`bilevo_problems::planted`]); problems with more variables than `--largest`
+//! are left out. An answer is right if F is within 0.01 of the planted value in plain units (about 1 %), violations
+//! are at most 1e-4, and the follower could do better by at most 1e-2; if no decision is feasible, the result must be
+//! infeasible. Counts are kept for problems of `--seeds` without a held-out feature, and reported next to those of
+//! held-out seeds and of held-out features. `--write` writes the former, and the cost of the runs, to the files that
+//! results and `bilevo check` use ([`bilevo::calibration`]). `--runs` saves each run when it ends, and reuses runs
+//! that are already in the file, so an interrupted calibration can continue.
 
 mod run;
 mod tables;
@@ -22,7 +22,7 @@ use run::{Kept, Run};
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Features that are not in the counts that results carry.
+/// Features that are not part of the counts in results.
 const HELD_OUT: [Feature; 3] = [Feature::Toll, Feature::Rough, Feature::Edge];
 
 /// What to run.
@@ -83,7 +83,7 @@ pub fn print(options: &Options, out: &mut impl Write) -> Result<()> {
         }
         Ok(run)
     };
-    // Long runs are not left for the end of a thread's share.
+    // Long runs first, so that no thread ends with one.
     let runs: Vec<Option<Run>> = all.into_par_iter().with_max_len(1).map(one).collect::<Result<_>>()?;
     let runs: Vec<Run> = runs.into_iter().flatten().collect();
     let tables = tables::Tables::new(&runs, &options.held_out);

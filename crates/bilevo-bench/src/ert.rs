@@ -4,20 +4,18 @@
 //! [--ablation] [--markdown] [--csv FILE] PROBLEM...`, or `ert --figure FILE.svg --from FILE.csv...`
 //!
 //! A problem is a name, a name with sizes (`smd1@5+5`), or a suite (`smd`, `tp`, `rotated`,
-//! `basblib`, `sizes`). A rotated problem without an instance (`smd1-rotated`) is another instance in every
-//! run: that of the run's seed. The expected running time is all evaluations of all runs over the
+//! `basblib`, `sizes`). A rotated problem without a number (`smd1-rotated`) is another instance in every
+//! run: that of the run's seed. The expected running time is the number of evaluations of all runs, divided by the
 //! number of runs that solved the problem; the ratio compares it with the best published total (TP:
 //! that of CR-TLEA-CMA-ES; rotated problems: that of the plain one). Runs on TP count as solved
 //! within a relative 1e-3, on BASBLib within a hundredth. The time is the processor's for one
-//! evaluation, nearly all of it the method's own. `--method` or `--seed` given twice makes two sets of
-//! runs. Summaries come for all problems, and for those with odd and with even numbers: choices are to
-//! be made on the odd ones.
+//! evaluation, nearly all of it the method's own. Give `--method` or `--seed` twice for two sets of runs.
 //!
-//! `--csv` keeps what was measured in a file, in the place of earlier runs of the same method on the same
-//! problem at the same size; `--figure` draws such files as curves over the size.
+//! `--csv` writes the measurements to a file, where they replace earlier ones of the same method on the same problem at
+//! the same size; `--figure` draws such files as curves over the size.
 //!
-//! With `--ablation` all problems are run once more without each part of the default method, and one
-//! line a part says what that costs.
+//! With `--ablation`, all problems are also run without each part of the default method, and one line per part says
+//! what that costs.
 
 mod measure;
 mod options;
@@ -42,7 +40,7 @@ pub fn print(options: &Options, out: &mut impl Write) -> Result<()> {
     }
 }
 
-/// All problems without each part in turn, one line a part.
+/// All problems without each part in turn, one line per part.
 fn ablation(options: &Options, out: &mut impl Write) -> Result<()> {
     writeln!(out, "{:24} {:>6} {:>6}  solved of {} runs, where not all", "without", "ratio", "mean", options.runs)?;
     for part in parts::each() {

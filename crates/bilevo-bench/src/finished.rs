@@ -1,33 +1,32 @@
-//! Finished runs: how often is a run right that has to notice by itself that it is done, and does it
-//! say so when it is wrong?
+//! Finished runs: how often is a run right that has to decide by itself when to stop, and does it say so if it is
+//! wrong?
 //!
 //! `finished [--seeds 1-9] [--method M] [--set PATH=VALUE]... [--units] [--wider W] [--ablation]
 //! [--prove SECONDS] [--markdown] [--csv FILE] SUITE...`
 //!
-//! A suite is `smd`, `tp`, `rotated`, `basblib`, `bolib`, `integer`, `own` (`examples/problems`), `nc` (ten
-//! random indefinite followers each at 2+2 and 3+3; `nc:101` takes the ten from number 101 on),
-//! `planted:1-100` (the planted problems of these numbers; `planted:1-100:ties` with these features), a problem's name
-//! (with a size, `smd1@5+5`) or the path of a problem file. The known optimum ends no run. Rotated problems are another
-//! instance for every seed. Every run is told on stderr when it ends.
+//! A suite is `smd`, `tp`, `rotated`, `basblib`, `bolib`, `integer`, `own` (`examples/problems`), `nc` (ten random
+//! indefinite followers each at 2+2 and 3+3; `nc:101` takes the ten from number 101 on), `bowls` (ten random leaders with two basins each at 1+1, 2+2 and 3+3), `planted:1-100` (the planted
+//! problems with these numbers; `planted:1-100:ties` with these features), the name of a problem (with a size,
+//! `smd1@5+5`) or the path of a problem file. Runs do not know the optimum. Rotated problems are another instance for
+//! every seed. Every run is reported on stderr when it ends.
 //!
-//! A run is *right* if F is within 1 % or 0.01 of the best known, both violations are at most 1e-4, and
-//! an audit finds no follower's answer better by more than 1e-2. A problem without a feasible decision
-//! wants a result that is infeasible. A wrong run is *flagged* if the result itself gives a reason to doubt
-//! it ([`judge`]), and *silent* otherwise. Evaluations are those of both levels, without the audit. The
-//! first hit is the earliest generation whose incumbent was right; the ratio says what noticing cost.
+//! A run is *right* if F is within 1 % or 0.01 of the best known value, both violations are at most 1e-4, and an
+//! audit cannot improve the follower's answer by more than 1e-2. For a problem without a feasible decision, the
+//! result must be infeasible. A wrong run is *flagged* if the result itself gives a reason to doubt it ([`judge`]),
+//! and *silent* otherwise. Evaluations are those of both levels, without the audit. The first hit is the earliest
+//! generation whose incumbent was right; the ratio shows how much the decision to stop cost.
 //!
-//! With `--units` every suite is run once more for each of several changes of units: x times 1e6, y times
-//! 1e-3, f times 1e-9 or 1e6, F times 1e-6 or 1e6, constraints times 1e4, and all together. Answers are
-//! judged in the plain units.
+//! With `--units`, every suite is also run in other units: x times 1e6, y times 1e-3, f times 1e-9 or 1e6, F times
+//! 1e-6 or 1e6, constraints times 1e4, and all together. Answers are judged in the plain units.
 //!
-//! With `--wider 100` every suite is run once more with boxes that reach to ±100 at least, with `--wider inf` with
-//! open ones. Where the box itself holds the optimum, that changes it: such problems count as wrong.
+//! With `--wider 100`, every suite is also run with boxes that extend to at least ±100; with `--wider inf`, with open
+//! boxes. If the optimum lies at a side of the box, that changes it, and such problems count as wrong.
 //!
-//! With `--ablation` every suite is run once more without each part of the default method. A row says, for each
-//! suite, how many runs are right / flagged / silent, and the mean evaluations.
+//! With `--ablation`, every suite is also run without each part of the default method. A row shows, for each suite,
+//! how many runs are right / flagged / silent, and the mean evaluations.
 //!
-//! With `--prove` every answer is proven for so many seconds, as `solve --prove` does, and better decisions are
-//! taken. A proven value is right whatever was known before; the time does not include the proof's.
+//! With `--prove`, every answer is proven, for at most this many seconds, as by `solve --prove`, and better decisions
+//! are adopted. A proven value is right, whatever was known before; the time does not include that of the proof.
 
 mod ablation;
 pub mod judge;
@@ -48,7 +47,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use suites::Case;
 use units::Scales;
 
-/// One run with what came of it.
+/// One run and its result.
 pub(crate) struct Run {
     pub(crate) problem: String,
     pub(crate) seed: u64,
@@ -87,12 +86,12 @@ fn measure(options: &Options, suite: &str, scales: &Scales) -> Result<Vec<Run>> 
     let (all, done) = (cases.len(), AtomicUsize::new(0));
     let one = |case: Case| -> Result<Run> {
         let run = once(options, case, scales)?;
-        // Whoever waits for a long suite sees what has ended so far.
+        // Shows progress during a long suite.
         let count = 1 + done.fetch_add(1, Ordering::Relaxed);
         writeln!(std::io::stderr(), "{count} of {all}: {}", table::progress(&run))?;
         Ok(run)
     };
-    // Long runs are not left for the end of a thread's share.
+    // Long runs first, so that no thread ends with one.
     cases.into_par_iter().with_max_len(1).map(one).collect()
 }
 

@@ -1,4 +1,4 @@
-//! The kernels of CMA-ES, a library's eigen-decomposition beside ours, and the ranking network.
+//! The kernels of CMA-ES, our eigen-decomposition next to a library's, and the ranking network.
 
 use crate::Said;
 use anyhow::{Result, bail};
@@ -44,8 +44,8 @@ fn sample(n: usize, calls: usize) {
     }
 }
 
-/// Updates from parents that are drawn without selection, so that the distribution stays as it is.
-/// The eigen-decomposition is part of an update.
+/// Updates from randomly drawn parents, so that the distribution stays as it is. The eigen-decomposition is part of
+/// an update.
 fn update(n: usize, calls: usize) {
     const SETS: usize = 64;
     let params = CmaParams::new(n, PopulationRule::Usual.size(n));
@@ -64,7 +64,7 @@ fn update(n: usize, calls: usize) {
     black_box(&cma);
 }
 
-/// A full covariance matrix, as CMA-ES meets it.
+/// A full covariance matrix, as in CMA-ES.
 fn covariance(n: usize) -> Vec<f64> {
     let rows = normals(2 * n * n);
     let mut matrix = vec![0.0; n * n];
@@ -98,8 +98,8 @@ fn eigen_nalgebra(n: usize, calls: usize) {
     }
 }
 
-/// Trains a fresh ranking network of `dims` and `hidden` units on `pool` solutions, 100 epochs. The
-/// time is the median of all trainings: what a run pays, not the luckiest one.
+/// Trains a fresh ranking network of `dims` and `hidden` units on `pool` solutions, 100 epochs. The time is the
+/// median of all trainings: what a run pays, not the best case.
 pub(crate) fn train(dims: (usize, usize), hidden: usize, pool: usize, times: usize) -> Result<Said> {
     let shape = Shape { inputs: dims.0, response: dims.1, hidden };
     let inputs = normals(pool * dims.0);

@@ -10,7 +10,7 @@ mod runs;
 use anyhow::{Context, Result, bail};
 use std::io::Write;
 
-/// What a command has to say.
+/// The output of a command.
 type Said = Vec<(&'static str, f64)>;
 
 fn main() -> Result<()> {
@@ -44,7 +44,7 @@ fn number(text: &str) -> Result<usize> {
     text.parse().with_context(|| format!("`{text}` is not a number"))
 }
 
-/// Peak memory of this process, where the system tells it.
+/// Peak memory of this process, if the system reports it.
 fn peak_kb() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -1,8 +1,8 @@
-//! Parts of the default method, and the setting that takes each away.
+//! Parts of the default method, and the setting that leaves each out.
 
 use std::iter::once;
 
-/// A part that can be taken away.
+/// A part that can be left out.
 #[derive(Clone, Copy)]
 pub(crate) struct Part {
     pub(crate) name: &'static str,
@@ -15,13 +15,13 @@ impl Part {
         Part { name, path, value }
     }
 
-    /// The setting as `--set` takes it.
+    /// The setting, in the form of `--set`.
     pub(crate) fn setting(&self) -> (String, String) {
         (self.path.into(), self.value.into())
     }
 }
 
-/// What everything else is compared with: a setting that is on anyway.
+/// The baseline: a setting that is the default anyway.
 const NOTHING: Part = Part::new("nothing", "portfolio.borders", "on");
 
 const PARTS: [Part; 11] = [
@@ -29,7 +29,7 @@ const PARTS: [Part; 11] = [
     Part::new("borders", "portfolio.borders", "off"),
     Part::new("tie searches", "portfolio.ties", "0"),
     Part::new("contrastive allocator", "allocator.kind", "all"),
-    Part::new("lower corner", "portfolio.corner", "off"),
+    Part::new("survey", "portfolio.survey", "off"),
     Part::new("arrival", "portfolio.arrival", "off"),
     Part::new("other answers", "portfolio.others", "off"),
     Part::new("scan of verdicts", "portfolio.scan", "off"),

@@ -1,4 +1,4 @@
-//! What an external program costs: this program serves a problem to itself.
+//! The cost of an external program: this program serves a problem to itself.
 
 use crate::Said;
 use anyhow::Result;
@@ -15,8 +15,8 @@ pub(crate) fn serve(problem: &str) -> Result<Said> {
     Ok(Vec::new())
 }
 
-/// Time for each point of lists of `points`, in microseconds, the work of the program included; and
-/// what the problem itself takes.
+/// Time per point for lists of `points`, in microseconds, including the work of the program; and the time of the
+/// problem itself.
 pub(crate) fn lists(problem: &str, points: usize) -> Result<Said> {
     let spec = problems::problem(problem, None)?.spec().clone();
     let this = std::env::current_exe()?.to_string_lossy().into_owned();

@@ -1,11 +1,11 @@
-//! The best known values of random problems: a search above with a follower that is solved globally at
-//! every decision. Slow, and it trusts nothing but values.
+//! The best known values of random problems: a search over decisions, with a follower that is solved globally at
+//! every decision. Slow, but it relies on values only.
 //!
 //! `reference --seeds 1-10 --dims 2+2` prints lines of `crates/bilevo-problems/indefinite.csv`.
 //!
-//! The follower: every point of a grid that no neighbour beats is a start of a compass search; of the answers
-//! within `TIE` of the best the one best for the leader counts. The leader: the best decisions of a grid that no
-//! neighbour beats, and the answers of the default method with some seeds, are starts of a (1+1)-CMA-ES.
+//! The follower: every grid point that no neighbour beats starts a compass search; of the answers within `TIE` of the
+//! best, the one that is best for the leader counts. The leader: the best grid points that no neighbour beats, and
+//! the answers of the default method with some seeds, start a (1+1)-CMA-ES.
 
 use crate::finished::{dims, seeds};
 use anyhow::{Context, Result, bail};
@@ -18,7 +18,7 @@ use std::io::Write;
 
 /// Answers this close to the best one are equally good.
 const TIE: f64 = 1e-8;
-/// Starts of the leader's search that come from the grid, and those from runs.
+/// Starts of the leader's search from the grid, and from runs.
 const GRID_STARTS: usize = 8;
 const RUNS: u64 = 4;
 /// Decisions tried in each search of the leader.

@@ -1,4 +1,4 @@
-//! Whole runs: instructions for each evaluation, wall time, and what a second thread brings.
+//! Whole runs: instructions per evaluation, wall time, and the gain from a second thread.
 
 use crate::Said;
 use anyhow::Result;
@@ -37,7 +37,7 @@ pub(crate) fn own(problem: &str, dims: (usize, usize), lower_evals: u64, seeds: 
     Ok(vec![("evaluations", evaluations as f64), ("micros", micros)])
 }
 
-/// Seconds of the processor that this thread has used, where the system tells it.
+/// Processor seconds that this thread has used, if the system reports them.
 fn processor_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     text.split_whitespace().next().and_then(|ns| ns.parse::<f64>().ok()).unwrap_or(f64::NAN) * 1e-9
@@ -48,9 +48,8 @@ fn counts(result: &RunResult) -> Said {
     vec![("upper", evaluations.upper as f64), ("lower", evaluations.lower as f64), ("seconds", result.times.seconds)]
 }
 
-/// The same run on one thread and on two, with evaluations of 1 ms: once they keep a processor
-/// busy, once they wait as for another program, which shows how the work is shared even when other
-/// programs use the processors.
+/// The same run on one thread and on two, with evaluations of 1 ms: once they keep a processor busy, once they wait
+/// as for another program. The latter shows how the work is shared even if other programs use the processors.
 pub(crate) fn threads() -> Result<Said> {
     let millisecond = Duration::from_millis(1);
     let problem = problems::problem("smd1", None)?;
@@ -60,16 +59,16 @@ pub(crate) fn threads() -> Result<Said> {
     Ok(vec![("one", one), ("two", two), ("one_waiting", slow.seconds(1)?), ("two_waiting", slow.seconds(2)?)])
 }
 
-/// A problem that takes its time before it answers.
+/// A problem that answers slowly.
 struct Slow {
     problem: problems::BoxedProblem,
     delay: Delay,
 }
 
 enum Delay {
-    /// Takes processor time, however long that is on the clock.
+    /// Uses processor time, however long that takes.
     Work { rounds: u64 },
-    /// Takes time on the clock.
+    /// Waits.
     Wait(Duration),
 }
 

@@ -52,7 +52,7 @@ impl std::str::FromStr for Dims {
     }
 }
 
-/// A whole number, with its range in the message about what is not one.
+/// A whole number; the message about anything else names its range.
 pub(crate) fn whole_number(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
@@ -70,8 +70,8 @@ pub(crate) fn finite(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or("expected a finite number".into())
 }
 
-/// More variables at one level than this fit no ordinary memory: the upper strategy keeps a few
-/// square matrices over all of them.
+/// The maximum number of variables at a level: with more, the square matrices of the upper strategy would not fit
+/// into memory.
 const LARGEST_DIM: usize = 1000;
 
 /// A problem by name and size.
@@ -111,7 +111,7 @@ impl std::str::FromStr for Duration {
                 Some('s') | None => 1.0,
                 Some(_) => return Err(wrong()),
             };
-            // 30m1h or 5s5s is a slip rather than a sum.
+            // 30m1h or 5s5s is probably a typo, not a sum.
             if unit >= last {
                 return Err(wrong());
             }
@@ -124,7 +124,7 @@ impl std::str::FromStr for Duration {
     }
 }
 
-/// As it can be typed again.
+/// The time in a form that can be typed again.
 impl std::fmt::Display for Duration {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}s", self.0.as_secs_f64())

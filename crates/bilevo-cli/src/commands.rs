@@ -1,4 +1,4 @@
-//! The commands, one file each: its arguments as typed, what they mean, and what is done.
+//! The commands, one file each: arguments, their meaning, and what the command does.
 
 mod check;
 mod completions;
@@ -18,7 +18,7 @@ mod watch;
 use crate::Exit;
 use clap::Subcommand;
 
-/// What to do.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Solve(Box<solve::Args>),
@@ -36,7 +36,7 @@ pub(crate) enum Command {
     Man(man::Args),
 }
 
-/// Does it.
+/// Executes the command.
 pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
     match command {
         Command::Solve(args) => solve::run(&args),
@@ -55,13 +55,13 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
     }
 }
 
-/// The command as typed, for a report that says how it was made.
+/// The command as it was typed, for a report that says how it was made.
 fn command_line() -> String {
     let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
     std::iter::once("bilevo".to_string()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// A word as a POSIX shell takes it, in quotes if it needs them.
+/// A word for a POSIX shell, quoted if necessary.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./+=:,@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -1,8 +1,8 @@
-//! The `bilevo` program: arguments as typed ([`args`]) become what is meant in the command that
-//! they belong to ([`commands`]); this file only maps the end of a command to an exit code.
+//! The `bilevo` program. [`args`] are the arguments as typed, and each command in [`commands`] interprets its own;
+//! this file only maps the end of a command to an exit code.
 //!
-//! Exit codes: 0 done, and the answer is good; 1 there is no answer, or it is not good, or runs of an
-//! experiment failed; 2 error, also if a result is there but a file could not be written; 130 interrupted.
+//! Exit codes: 0 done, and the answer is good; 1 there is no answer, it is not good, or runs of an experiment failed;
+//! 2 error, even if there is a result but a file could not be written; 130 interrupted.
 
 mod args;
 mod commands;
@@ -16,11 +16,11 @@ use std::process::ExitCode;
 /// How a command ended, if not by an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// As it should.
+    /// Successfully.
     Done,
     /// There is no answer, or it is not good; or runs of an experiment failed.
     NotGood,
-    /// A file that was to be checked has mistakes, which have been told.
+    /// A checked file has mistakes, which were reported.
     Mistakes,
     /// By Ctrl-C; the run was saved.
     Interrupted,

@@ -1,7 +1,7 @@
-//! Where words and data go: data to stdout, words to stderr, colours only where people look.
+//! Where output goes: data to stdout, messages to stderr, colours only to terminals.
 //!
-//! Every text passes [`terminal`] on its way out. Names, replies and excerpts come from files and programs
-//! of anybody: nothing of them reaches a terminal as anything but text.
+//! All text passes through [`terminal`]. Names, replies and excerpts may come from anybody's files and programs, so
+//! they reach a terminal only as plain text.
 
 use bilevo::printable::printable;
 pub(crate) use bilevo::printable::{digits, grouped, short};
@@ -10,8 +10,8 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 use std::sync::LazyLock;
 
-/// How a part of a text looks, written as `{WARN}text{WARN:#}`: a mark that only this process knows, so
-/// that no foreign text can pass for one. [`terminal`] makes colours of marks.
+/// The style of a piece of text, written as `{WARN}text{WARN:#}`: a mark that only this process knows, so that no
+/// foreign text can imitate it. [`terminal`] turns marks into colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Style(char);
 
@@ -19,11 +19,11 @@ pub(crate) struct Style(char);
 pub(crate) const PLAIN: Style = Style('p');
 /// Style of headings and names.
 pub(crate) const BOLD: Style = Style('b');
-/// Style of what matters less.
+/// Style of secondary information.
 pub(crate) const DIM: Style = Style('d');
-/// Style of what went well.
+/// Style of success.
 pub(crate) const GOOD: Style = Style('g');
-/// Style of what needs a second look.
+/// Style of warnings.
 pub(crate) const WARN: Style = Style('w');
 /// Style of mistakes.
 pub(crate) const BAD: Style = Style('e');
@@ -41,7 +41,7 @@ impl fmt::Display for Style {
     }
 }
 
-/// A text as a terminal may get it: marks as colours, and nothing else it would obey.
+/// Text that is safe for a terminal: marks become colours, and all other control characters are removed.
 fn terminal(text: &str) -> String {
     let mut parts = text.split(MARK.as_str());
     let mut out = printable(parts.next().unwrap_or_default());
@@ -60,7 +60,7 @@ fn terminal(text: &str) -> String {
     out
 }
 
-/// A stream for text, which leaves line by line.
+/// A stream for text, which is written line by line.
 pub(crate) struct Lines<W: Write> {
     inner: W,
     waiting: Vec<u8>,
@@ -94,7 +94,7 @@ impl<W: Write> Drop for Lines<W> {
     }
 }
 
-/// stdout, without colours unless it is a terminal that wants them.
+/// stdout; with colours if it is a terminal that supports them.
 pub(crate) fn stdout() -> impl Write {
     Lines { inner: anstream::stdout().lock(), waiting: Vec::new() }
 }
@@ -120,8 +120,8 @@ fn print_json(json: &str) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-/// JSON leaves the control characters beyond ASCII as they are, which some terminals obey; they stand in
-/// strings only, where they may be escaped.
+/// JSON does not escape control characters beyond ASCII, which some terminals obey. They occur only in strings, where
+/// we can escape them.
 fn escaped(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
@@ -139,18 +139,18 @@ pub(crate) fn say(text: impl fmt::Display) {
     let _ = writeln!(anstream::stderr(), "{}", terminal(&text.to_string()));
 }
 
-/// Says something that needs attention, with its code ([`bilevo::codes::WARNINGS`]).
+/// Prints a warning with its code ([`bilevo::codes::WARNINGS`]).
 pub(crate) fn warn(code: &str, text: impl fmt::Display) {
     debug_assert!(bilevo::codes::WARNINGS.iter().any(|(known, _)| *known == code), "no such code: {code}");
     say(format_args!("{WARN}warning[{code}]{WARN:#}: {text}"));
 }
 
-/// Says what is wrong with an answer.
+/// Prints what is wrong with an answer.
 pub(crate) fn warn_of(warnings: &[bilevo::Warning]) {
     warnings.iter().for_each(|warning| warn(&warning.code, warning));
 }
 
-/// Says that a store is not complete, if so.
+/// Warns if a store is incomplete.
 pub(crate) fn warn_of_missing_log(store: &bilevo_lab::store::Store) {
     store.missing_log().into_iter().for_each(|words| warn("W402", words));
 }
@@ -160,7 +160,7 @@ pub(crate) fn plain(text: &str) -> String {
     printable(text).replace('\n', " ")
 }
 
-/// Says why a command failed.
+/// Prints why a command failed.
 pub(crate) fn say_error(error: &anyhow::Error) {
     let mut said = error.to_string();
     let code = error.chain().find_map(bilevo::codes::code).map(|code| format!("[{code}]")).unwrap_or_default();
@@ -174,24 +174,24 @@ pub(crate) fn say_error(error: &anyhow::Error) {
     }
 }
 
-/// Says what is wrong with the command line. Colours only if nothing in it could pass for one.
+/// Prints what is wrong with the command line. Colours only if nothing in it could imitate them.
 pub(crate) fn say_usage(error: &clap::Error) {
     let foreign = std::env::args_os().any(|word| printable(&word.to_string_lossy()) != word.to_string_lossy());
     if foreign {
         say(error.render().to_string().trim_end());
     } else {
-        // Help and version are data for stdout, the rest are words for stderr; clap knows.
+        // Help and version go to stdout, the rest to stderr; clap knows which is which.
         let _ = error.print();
     }
 }
 
-/// Whether whoever read our stdout has gone, which is no error (`bilevo list problems | head -1`).
+/// Whether the reader of our stdout has gone, which is not an error (`bilevo list problems | head -1`).
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let broken = |e: &io::Error| e.kind() == io::ErrorKind::BrokenPipe;
     error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(broken))
 }
 
-/// A best known value; what rounding left of a zero is a zero.
+/// A best known value; a zero with rounding errors is shown as zero.
 pub(crate) fn best_known(number: f64) -> String {
     short(if number.abs() < 1e-12 { 0.0 } else { number })
 }
@@ -201,9 +201,9 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
-/// A point by the names of its variables, as in `toll = 4, fee = 2.5`, or as a vector if they have none.
+/// A point with the names of its variables, as in `toll = 4, fee = 2.5`, or as a vector if they have none.
 pub(crate) fn point(names: Option<&[String]>, values: &[f64]) -> String {
-    // Answers of a follower's own solver have any length, and no names.
+    // Answers of the follower's own solver have any length, and no names.
     let Some(names) = names.filter(|names| names.len() == values.len()) else { return vector(values) };
     let texts: Vec<String> =
         names.iter().zip(values).map(|(name, value)| format!("{} = {}", plain(name), short(*value))).collect();

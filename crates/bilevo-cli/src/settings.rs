@@ -1,4 +1,4 @@
-//! `KEY=VALUE`, as `--set` takes it.
+//! `KEY=VALUE`, the argument of `--set`.
 
 /// Splits `key=value`.
 pub(crate) fn parse_assignment(text: &str) -> Result<(String, String), String> {

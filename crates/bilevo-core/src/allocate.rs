@@ -1,8 +1,8 @@
 //! Allocators: which candidates of a generation get a lower search.
 //!
-//! Once in every generation the engine samples candidates and asks the allocator, which may ask for
-//! more candidates a bounded number of times. After the upper evaluations it learns from what is
-//! now known. Skipped candidates never enter an update with invented values.
+//! In every generation, the engine samples candidates and asks the allocator, which may request more candidates a
+//! bounded number of times. After the upper evaluations, the allocator learns from the results. Skipped candidates
+//! never enter an update with made-up values.
 
 mod all;
 pub mod contrastive;
@@ -17,11 +17,11 @@ use crate::rng::{Stream, Streams};
 use crate::settings::{choice, number, settings, words};
 
 choice! {
-    /// What a fixed share of an odd number of candidates comes to.
+    /// How a fixed share of an odd number of candidates is rounded.
     pub enum Rounding {
-        /// The nearest number, a half upwards: 4 of 7.
+        /// To the nearest number, halves upwards: 4 of 7.
         Nearest,
-        /// The number below: 3 of 7 (as published).
+        /// Down: 3 of 7 (as published).
         Down,
     }
 }
@@ -50,11 +50,11 @@ fn has_fixed_share(config: &Config) -> bool {
 pub struct AllocatorFacts {
     /// How it chooses among the candidates of a generation, in a sentence or two.
     pub choice: fn(&Config) -> String,
-    /// What it learns from solved candidates, in a sentence; none if nothing.
+    /// What it learns from solved candidates, in a sentence; empty if nothing.
     pub training: fn(&Config) -> Option<String>,
     /// Whether it keeps a fixed share, `allocator.keep`.
     pub fixed_share: fn(&Config) -> bool,
-    /// Where it comes from; none if that needs no saying.
+    /// Its source, if it has one.
     pub source: Option<&'static str>,
 }
 
@@ -68,25 +68,25 @@ impl AllocatorFacts {
     };
 }
 
-/// What an allocator is made from.
+/// Everything an allocator is built from.
 #[derive(Clone, Copy, Debug)]
 pub struct AllocatorSetup<'a> {
     /// The problem.
     pub spec: &'a ProblemSpec,
     /// The method's settings.
     pub config: &'a Config,
-    /// Randomness of trainings.
+    /// Random numbers for training.
     pub streams: Streams,
 }
 
 /// The candidates of a generation so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Sampled<'a> {
-    /// All samplings of this generation, one behind the other.
+    /// All samples of this generation, one after another.
     pub candidates: &'a [Candidate],
-    /// Candidates in one sampling.
+    /// Candidates per sample.
     pub population: usize,
-    /// Samplings before the latest one.
+    /// How many samples came before the latest one.
     pub round: usize,
 }
 
@@ -99,16 +99,16 @@ pub enum Allocation {
     Resample,
 }
 
-/// Chooses candidates and learns from solved ones. One with a model also says when it has to be
-/// trained, so that a run can time it.
+/// Chooses candidates and learns from solved ones. An allocator with a model also says when to train it, so that a
+/// run can time the training.
 pub trait Allocator {
     /// Chooses among the candidates.
     fn allocate(&mut self, sampled: &Sampled<'_>, stream: &mut Stream) -> Allocation;
 
-    /// Takes notice of the solved candidates of a generation.
+    /// Records the solved candidates of a generation.
     fn learn(&mut self, _solved: &[Solved]) {}
 
-    /// Takes notice of the elite after a refinement that evaluated it anew; before `learn`.
+    /// Records an elite that a refinement has evaluated again; called before `learn`.
     fn notice(&mut self, _elite: &Solved) {}
 
     /// Whether a training is due before the next generation.
@@ -116,15 +116,15 @@ pub trait Allocator {
         false
     }
 
-    /// Does the training that is due.
+    /// Trains the model, if a training is due.
     fn train(&mut self, _generation: u64) {}
 
-    /// The model over the run.
+    /// The model's accuracy over the run.
     fn model_summary(&self) -> ModelSummary {
         ModelSummary::default()
     }
 
-    /// The model in the present generation.
+    /// The model's accuracy in the current generation.
     fn model_record(&self) -> Option<ModelRecord> {
         None
     }
@@ -144,7 +144,7 @@ family! {
     contrastive::Contrastive,
 }
 
-/// Number of candidates kept out of `population`: at least two, since one alone shows no direction.
+/// How many candidates out of `population` to keep: at least two, because a single one shows no direction.
 pub(crate) fn kept(share: f64, population: usize, rounding: Rounding) -> usize {
     let exact = share * population as f64;
     let rounded = match rounding {

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 pub struct Candidate {
     /// The decision.
     pub x: Vec<f64>,
-    /// The answer the upper level expects.
+    /// The answer that the upper level expects.
     pub guess: Vec<f64>,
 }
 
-/// A leader's decision with the follower's answer and what both are worth to the engine.
+/// A leader's decision with the follower's answer, and the values of both in the engine's terms.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Solved {
     /// The decision.
@@ -26,12 +26,12 @@ pub struct Solved {
     pub upper_constraints: Vec<f64>,
     /// f and the violation of the lower constraints.
     pub lower: Outcome,
-    /// Whether the lower search had settled.
+    /// Whether the lower search had converged.
     pub converged: bool,
 }
 
 impl Solved {
-    /// Takes notice of the upper evaluation.
+    /// Records the upper evaluation.
     pub fn judge(&mut self, spec: &ProblemSpec, upper: &Outcome, constraints: &[f64]) {
         let violation = spec.upper_violation(upper.violation, self.lower.violation);
         self.upper = Outcome { value: upper.value, violation };
@@ -39,7 +39,7 @@ impl Solved {
         self.upper_constraints.extend_from_slice(constraints);
     }
 
-    /// As the problem states it: in its own direction.
+    /// The values in the problem's own direction.
     pub fn as_seen(&self, spec: &ProblemSpec) -> Solution {
         Solution {
             x: self.x.clone(),

@@ -7,13 +7,11 @@
 //! | C | `cov` | its shape, n * n |
 //! | p_c, p_s | `path_cov`, `path_step` | evolution paths |
 //! | B', D | `axes`, `scales` | rows of unit axes of C and the roots of its eigenvalues |
-//!
-//! Equation numbers are those of Hansen's tutorial (arXiv:1604.00772, appendix A). Deviations: no
-//! negative weights; no h_sigma test in eq. 45 and 47; the change of sigma in one generation is at
-//! most e; steps are shortened to [`CmaParams::longest_step`]; a sampled coordinate outside its box
-//! becomes the midpoint of the mean and the violated bound; whole numbers keep a margin; the weights (see [`CmaParams`]). After
-//! every update C is symmetric, positive definite and of condition at most 1e14. Cost O(n^3) a
-//! generation.
+//! Equation numbers are those of Hansen's tutorial (arXiv:1604.00772, appendix A). Deviations: no negative weights;
+//! no h_sigma test in eq. 45 and 47; sigma changes by at most a factor of e per generation; steps are shortened to
+//! [`CmaParams::longest_step`]; a sampled coordinate outside its box becomes the midpoint of the mean and the
+//! violated bound; whole numbers keep a margin; the weights (see [`CmaParams`]). After every update, C is symmetric
+//! and positive definite, with a condition number of at most 1e14. Cost: O(n^3) per generation.
 
 mod margin;
 mod params;
@@ -31,8 +29,7 @@ const MAX_FOLD: f64 = 1e100;
 /// Largest condition number of C.
 const MAX_CONDITION: f64 = 1e14;
 
-/// A search distribution and its memory. Axes are saved too: they could not be rebuilt to the
-/// last bit.
+/// A search distribution and its memory. The axes are saved too, because they cannot be rebuilt to the last bit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cma {
     /// Centre.
@@ -83,7 +80,7 @@ impl Cma {
         }
     }
 
-    /// A distribution along the axes, of its own deviation in each coordinate.
+    /// A distribution along the axes, with its own deviation for each coordinate.
     pub fn along_axes(mean: Vec<f64>, deviations: &[f64]) -> Self {
         let n = mean.len();
         let mut cma = Cma::round(mean, 1.0);
@@ -104,7 +101,7 @@ impl Cma {
         for_known_size!(n, self.sample_in(n, stream, space, &mut point[..n]));
     }
 
-    /// Draws one point, wherever it falls.
+    /// Draws one point without regard to the box.
     pub(crate) fn draw(&self, stream: &mut Stream, point: &mut [f64]) {
         point.copy_from_slice(&self.mean);
         for (axis, scale) in self.axes.chunks_exact(self.mean.len()).zip(&self.scales) {
@@ -127,15 +124,15 @@ impl Cma {
         space.repair(point, mean);
     }
 
-    /// Moves the distribution towards `parents`, best first; at most mu of them are used. Without
-    /// any parent nothing happens.
+    /// Moves the distribution towards `parents`, best first; at most mu of them are used. Without parents, nothing
+    /// happens.
     pub fn update<'a>(&mut self, params: &CmaParams, parents: impl Iterator<Item = &'a [f64]>, scratch: &mut Scratch) {
         if self.take(params, parents, scratch) {
             self.decompose(scratch);
         }
     }
 
-    /// The same for variables some of which may be whole numbers: those keep a margin.
+    /// The same if some variables are whole numbers: those keep a margin.
     pub fn update_within<'a>(
         &mut self,
         space: &Space,
@@ -151,7 +148,7 @@ impl Cma {
         }
     }
 
-    /// Learns from the parents, if there are any; axes and scales are those of before.
+    /// Learns from the parents, if there are any; axes and scales stay as they are.
     fn take<'a>(
         &mut self,
         params: &CmaParams,
@@ -243,13 +240,13 @@ impl Cma {
         self.decompose(scratch);
     }
 
-    /// Axes and scales of C, with its condition and the step size kept within reach of f64.
+    /// Updates the axes and scales of C; keeps its condition number and the step size within the range of f64.
     fn decompose(&mut self, scratch: &mut Scratch) {
         let n = self.mean.len();
         scratch.matrix.copy_from_slice(&self.cov);
         let done = symmetric_eigen(n, &mut scratch.matrix, &mut self.axes, &mut self.scales, &mut scratch.vector);
         if !done || self.scales.iter().all(|&v| v <= 0.0) || !self.step_size.is_finite() || self.step_size == 0.0 {
-            // Numbers have run out: go on round, at the size there was if that is usable.
+            // Numbers overflowed or vanished: continue with a round distribution, at the old size if that is usable.
             let step_size = if self.step_size.is_finite() { self.step_size.max(f64::MIN_POSITIVE) } else { 1.0 };
             *self = Cma::round(std::mem::take(&mut self.mean), step_size);
             return;
@@ -263,7 +260,7 @@ impl Cma {
         self.scales.iter_mut().for_each(|v| *v = v.sqrt());
         let (_, longest) = extremes(&self.scales);
         let factor = self.step_size / longest;
-        // Beyond the limit the squares would leave f64; there a step size may stay what it is.
+        // Beyond this limit the squares would leave f64; there, the step size may stay as it is.
         if (1e7..MAX_FOLD).contains(&factor) {
             self.cov.iter_mut().for_each(|c| *c *= factor * factor);
             self.path_cov.iter_mut().for_each(|p| *p *= factor);

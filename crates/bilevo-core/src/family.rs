@@ -1,10 +1,9 @@
-//! A family of algorithms behind one trait: a closed enum of states, so that a run is plain data,
-//! and a kind to name each member by.
+//! A family of algorithms behind one trait: a closed enum of states, so that a run is plain data, and a kind that
+//! names each member.
 //!
-//! A new member is one new file and two lines beside the list of its family: `mod` and the entry.
-//! (Not one: the formatter finds files by their `mod` lines and looks into no macro.) It brings a
-//! constructor `new(setup)` and a constant `FACTS` with what the rest of the program needs to know
-//! about it, the words about what it does included.
+//! A new member takes one new file and two lines next to the list of its family: `mod` and the entry. (Two, because
+//! the formatter finds files by their `mod` lines and does not look into macros.) It has a constructor `new(setup)`
+//! and a constant `FACTS` with what the rest of the program needs to know about it, including a description in words.
 
 /// Defines the kind and the state of a family from the list of its members.
 macro_rules! family {
@@ -35,7 +34,7 @@ macro_rules! family {
                 match self { $( $Kind::$Member => concat!($($about),+).trim_start(), )+ }
             }
 
-            /// Every member as settings name it, with what it is.
+            /// Every member by its name in the settings, with a description.
             pub(crate) fn described() -> Vec<(String, &'static str)> {
                 let names = $crate::settings::words($Kind::ALL).words();
                 names.into_iter().zip($Kind::ALL.iter().map(|kind| kind.about())).collect()
@@ -52,7 +51,7 @@ macro_rules! family {
         pub enum $State { $( $(#[doc = $about])+ $Member(Box<$Member>), )+ }
 
         impl $State {
-            /// The member of a kind, at the start of a run.
+            /// The member of this kind, at the start of a run.
             pub fn new(kind: $Kind, setup: $Setup) -> Self {
                 match kind { $( $Kind::$Member => $State::$Member(Box::new($Member::new(setup))), )+ }
             }

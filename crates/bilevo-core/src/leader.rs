@@ -11,9 +11,8 @@
 //!
 //! A restart that lacks much to the best end and hardly gains is given up.
 //!
-//! Where the function jumps, descents end at the nearest step and may agree on it. A jump shows: close to
-//! where a descent ended the values differ by more than any slope explains, or are the same over some
-//! distance. From then on populations over the whole box are the restarts, each ends at the edge of its
+//! Where the function jumps, descents end at the nearest step and may agree on it (`ends.rs` says how a jump
+//! shows). From then on populations over the whole box are the restarts, each ends at the edge of its
 //! step by a pattern, looks from there at other steps (`population.rs`, `pattern.rs`, `exchange.rs`, `brink.rs`, `edge.rs`), and
 //! only they count as agreeing.
 //!
@@ -26,6 +25,7 @@
 mod brink;
 mod descent;
 mod edge;
+mod ends;
 mod exchange;
 mod overview;
 mod pattern;
@@ -39,14 +39,14 @@ use crate::config::Config;
 use crate::engine::{Known, Outlook, Readings, RunView, Scheme, SchemeFacts, SchemeSetup, best_pair};
 use crate::oracle::OracleAnswer;
 use crate::order;
-use crate::portfolio::archive::{Learner, Points, distance};
-use crate::portfolio::config::Effort;
+use crate::portfolio::archive::{Learner, Points};
 use crate::portfolio::follower::Knowledge;
 use crate::portfolio::merit::Merit;
 use crate::problem::{Level, Outcome, ProblemSpec};
 use crate::record::{StopReason, Verification};
 use crate::rng::Purpose;
 use crate::space::Space;
+use ends::{End, Ends};
 use overview::Overview;
 use search::{Search, Surroundings};
 use serde::{Deserialize, Serialize};
@@ -55,28 +55,11 @@ use serde::{Deserialize, Serialize};
 const LENGTH: f64 = 0.3;
 /// Decisions before the first descent, for each variable and in addition, and at least and most.
 const FIRST: [usize; 4] = [2, 1, 4, 25];
-/// Values closer than this part of the spread of all values are the same; at edges and kinks, which are found
-/// less exactly, the second.
-const SAME: (f64, f64) = (1e-6, 1e-4);
-/// Ends this close (in units of the box) are one even if their values differ as much as at kinks: a solver's
-/// tolerance makes them differ.
-const NEAR: f64 = 0.05;
-/// Descents without a better value after which a run ends though too few agree, times its patience.
-const FRUITLESS: usize = 8;
-/// More variables than this want one population more.
-const MANY: usize = 3;
-/// A function jumps if values this close (in units of the box) differ by more than this many times their
-/// distance, and by this much, in units of their spread.
-const JUMP: (f64, f64, f64) = (0.01, 20.0, 2e-3);
-/// It has plateaus if this many points this far away have the very same values.
-const PLATEAU: (usize, f64) = (2, 1e-3);
 
 /// The state of the search.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Leader {
     space: Space,
-    /// When a run ends; none: when its budget is spent.
-    patience: Option<Patience>,
     /// Every decision that did not fail, in unit coordinates, with Φ and G.
     points: Points,
     /// What was learnt from them, and how they are judged.
@@ -94,39 +77,8 @@ pub struct Leader {
     /// The search under way; none while the first decisions are evaluated.
     search: Option<Search>,
     /// Where searches ended.
-    ends: Vec<End>,
-    /// Searches since the best value got better.
-    fruitless: usize,
-    /// Whether the function was seen to jump.
-    jumps: bool,
+    ends: Ends,
     stop: Option<StopReason>,
-}
-
-/// What ends a run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct Patience {
-    /// Descents that must agree; populations where the function jumps.
-    descents: usize,
-    populations: usize,
-}
-
-impl Patience {
-    fn new(effort: Effort, dim: usize) -> Option<Self> {
-        let (descents, populations) = match effort {
-            Effort::Local | Effort::Quick => (1, 0),
-            Effort::Normal => (3, 2),
-            Effort::Thorough => (5, 4),
-            Effort::Budget => return None,
-        };
-        // With more variables there are more steps for two populations to miss.
-        let populations = populations + usize::from(populations > 0 && dim > MANY);
-        Some(Patience { descents, populations })
-    }
-
-    /// Whether one search is all there is.
-    fn is_short(self) -> bool {
-        self.descents == 1
-    }
 }
 
 /// A decision in unit coordinates, with Φ and G there (none if it failed) and what they are worth.
@@ -135,15 +87,6 @@ struct Point {
     at: Vec<f64>,
     row: Vec<f64>,
     outcome: Outcome,
-}
-
-/// Where searches ended.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct End {
-    point: Point,
-    /// How many came there, and how many of them were populations.
-    count: usize,
-    wide: usize,
 }
 
 /// A generation in words.
@@ -175,7 +118,6 @@ impl Leader {
         let merit = Merit::new(spec.upper.inequalities, spec.upper.equalities);
         Leader {
             space: spec.upper.space.clone(),
-            patience: Patience::new(config.portfolio.effort, spec.upper.dim()),
             points: Points::new(spec.upper.dim(), 1 + spec.upper.constraints()),
             knowledge: Knowledge { learner, merit },
             overview: Overview::new(spec.upper.dim()),
@@ -184,9 +126,7 @@ impl Leader {
             asked: Vec::new(),
             answered: Vec::new(),
             search: None,
-            ends: Vec::new(),
-            fruitless: 0,
-            jumps: false,
+            ends: Ends::new(config.portfolio.effort, spec.upper.dim()),
             stop: None,
         }
     }
@@ -204,7 +144,9 @@ impl Leader {
         }
         while self.asked.is_empty() && self.stop.is_none() {
             match self.search.take() {
-                Some(search) if search.over().is_some() => self.finish(&search),
+                Some(search) if search.over().is_some() => {
+                    self.stop = self.ends.finish(&search, &self.points, self.first(), &self.knowledge);
+                }
                 Some(search) => self.go_on(search, run),
                 None => self.start(run),
             }
@@ -214,9 +156,9 @@ impl Leader {
     /// Asks for the next points of the search under way.
     fn go_on(&mut self, mut search: Search, run: &RunView<'_>) {
         let point = |at: &[f64], row: &[f64]| judged(run, at, row);
-        let spread = self.spread(0, usize::MAX);
-        let same = (SAME.0 * spread, SAME.1 * spread);
+        let same = ends::same(&self.points);
         let Leader { points, knowledge, overview, failed, ends, space, .. } = self;
+        let ends = &ends.list[..];
         let with = Surroundings { points, knowledge, overview, failed, ends, space, same, point: &point };
         let mut wanted = search.next(with, &mut run.stream(Purpose::Sample, 1));
         let some = !wanted.is_empty();
@@ -235,10 +177,10 @@ impl Leader {
         let points = &self.points;
         let of = |index: usize| self.outcome(run, points.values(index));
         let best = (0..points.len()).min_by(|&i, &j| order::compare(&of(i), &of(j)));
-        let looks = self.patience.is_none_or(|patience| !patience.is_short());
-        if let Some(best) = best.filter(|_| self.ends.is_empty() && self.fruitless == 0) {
-            self.search = Some(Search::descent(points.point(best).to_vec(), points.values(best).to_vec(), looks));
-        } else if self.jumps {
+        if let Some(best) = best.filter(|_| self.ends.are_open()) {
+            let (at, row) = (points.point(best).to_vec(), points.values(best).to_vec());
+            self.search = Some(Search::descent(at, row, self.ends.are_compared()));
+        } else if self.ends.jumps {
             self.search = Some(Search::population());
         } else {
             self.search = Some(Search::elsewhere());
@@ -253,83 +195,10 @@ impl Leader {
         judged(run, &[], row).outcome
     }
 
-    /// Counts where a search ended, and decides whether that is enough.
-    fn finish(&mut self, search: &Search) {
-        let best = |ends: &[End]| ends.iter().map(|end| end.point.outcome).min_by(order::compare);
-        let before = best(&self.ends);
-        if let Some((Some(point), at)) = search.over() {
-            self.jumps |= self.patience.is_none_or(|patience| !patience.is_short()) && self.jumps_at(point);
-            self.count(search, point, at);
-        }
-        let now = best(&self.ends);
-        let better = now.is_some_and(|now| before.is_none_or(|before| order::better(&now, &before)));
-        self.fruitless = if better { 0 } else { self.fruitless + 1 };
-        let Some(Patience { descents, populations }) = self.patience else { return };
-        let enough = |end: &End| if self.jumps { end.wide >= populations } else { end.count >= descents };
-        let agree = |end: &End| Some(end.point.outcome) == now && enough(end) && end.point.outcome.is_feasible();
-        if self.ends.iter().any(agree) {
-            self.stop = Some(StopReason::Agreed);
-        } else if self.fruitless >= FRUITLESS * if self.jumps { 1 } else { descents } {
-            self.stop = Some(StopReason::Flat);
-        }
-    }
-
-    /// Adds where a search ended to the ends, an earlier one if it is given.
-    fn count(&mut self, search: &Search, point: &Point, at: Option<usize>) {
-        let spread = self.spread(0, usize::MAX) * if self.jumps || search.compared() { SAME.1 } else { SAME.0 };
-        let loose = self.spread(0, usize::MAX) * SAME.1;
-        let same = |end: &End| {
-            let differ = (end.point.outcome.value - point.outcome.value).abs();
-            let near = differ <= loose && distance(&end.point.at, &point.at) <= NEAR;
-            end.point.outcome.is_feasible() == point.outcome.is_feasible() && (differ <= spread || near)
-        };
-        let wide = usize::from(search.wide);
-        match at.or_else(|| self.ends.iter().position(same)) {
-            None => self.ends.push(End { point: point.clone(), count: 1, wide }),
-            Some(index) => {
-                // A descent that found nothing better than its start is no evidence: on a plateau all
-                // values agree.
-                let counts = at.is_some() || search.gain(point, &self.knowledge) > spread;
-                let end = &mut self.ends[index];
-                end.count += usize::from(counts);
-                end.wide += wide;
-                if order::better(&point.outcome, &end.point.outcome) {
-                    end.point = point.clone();
-                }
-            }
-        }
-    }
-
-    /// Whether the function jumps next to a point, or is constant around it.
-    fn jumps_at(&self, point: &Point) -> bool {
-        // Among decisions all over the box: later ones gather where it is flat.
-        let spreads: Vec<f64> = (0..point.row.len()).map(|column| self.spread(column, self.first())).collect();
-        let points = &self.points;
-        let mut same = 0;
-        (0..points.len()).any(|index| {
-            let distance = points.point(index).iter().zip(&point.at).fold(0.0, |d: f64, (a, b)| d.max((a - b).abs()));
-            let row = points.values(index);
-            let leap = |(column, spread): (usize, &f64)| {
-                (row[column] - point.row[column]).abs() > (JUMP.1 * distance).max(JUMP.2) * spread
-            };
-            same += usize::from(distance > PLATEAU.1 && row == point.row);
-            same >= PLATEAU.0 || (distance > 0.0 && distance <= JUMP.0 && spreads.iter().enumerate().any(leap))
-        })
-    }
-
     /// How many decisions are spread over the box before the first descent.
     fn first(&self) -> usize {
         let [each, more, least, most] = FIRST;
         (each * self.space.dim() + more).clamp(least, most)
-    }
-
-    /// The difference between the quartiles of the first values of Φ or of a constraint.
-    fn spread(&self, column: usize, first: usize) -> f64 {
-        let points = &self.points;
-        let mut values: Vec<f64> = (0..points.len().min(first)).map(|i| points.values(i)[column]).collect();
-        values.sort_by(f64::total_cmp);
-        let at = |share: usize| values.get(values.len() * share / 4).copied().unwrap_or(0.0);
-        (at(3) - at(1)).abs().max(f64::MIN_POSITIVE)
     }
 
     /// Asks the solver about decisions.
@@ -453,8 +322,8 @@ impl Scheme for Leader {
 
     fn verification(&self, solution: &Solved) -> Option<Verification> {
         let near = |end: &&End| end.point.outcome.value == solution.upper.value;
-        let agreeing = self.ends.iter().find(near).map_or(0, |end| end.count as u64);
-        let restarts = self.ends.iter().map(|end| end.count as u64).sum();
+        let agreeing = self.ends.list.iter().find(near).map_or(0, |end| end.count as u64);
+        let restarts = self.ends.list.iter().map(|end| end.count as u64).sum();
         let agreed = self.stop == Some(StopReason::Agreed);
         Some(Verification { settled: true, agreed, agreeing, restarts, ..Verification::default() })
     }

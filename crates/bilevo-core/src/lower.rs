@@ -1,8 +1,8 @@
 //! Lower searches: given a set of leader's decisions, find the follower's answers.
 //!
-//! A search always works on the whole set of tasks, because most published ones let tasks learn
-//! from each other; an independent search is the set form without exchange. Every round asks for
-//! the next points of all open tasks together, so there is parallel work in a batch.
+//! A search always works on the whole set of tasks, because most published searches let tasks learn from each other;
+//! an independent search is a set without exchange. Every round asks for the next points of all open tasks together,
+//! so a batch offers parallel work.
 
 mod collaborative;
 mod exchange;
@@ -23,7 +23,7 @@ use crate::family::family;
 use crate::rng::{Purpose, Streams};
 use crate::settings::{number, settings, whole, words};
 
-/// Where a search gets its randomness from: one stream for each task.
+/// Where a search gets its random numbers: one stream for each task.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchStreams {
     /// Streams of the run.
@@ -76,27 +76,27 @@ settings! {
     absolute_tolerance: f64 = 1e-5, |_| number(0.0, 1e300);
 }
 
-/// One lower search to be done.
+/// A lower search to run.
 #[derive(Clone, Copy, Debug)]
 pub struct LowerTask<'a> {
     /// The leader's decision.
     pub x: &'a [f64],
-    /// The answer the upper level expects.
+    /// The answer that the upper level expects.
     pub guess: &'a [f64],
     /// Where to start from.
     pub start: &'a Cma,
 }
 
-/// What a search says about itself; sizes that are absent follow from the dimension and the budget.
+/// What a search says about itself; absent sizes follow from the dimension and the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LowerFacts {
-    /// What it does for the candidates of a generation, in a sentence.
+    /// What it does with the candidates of a generation, in a sentence.
     pub step: &'static str,
-    /// Points of a task in a generation.
+    /// Points of a task per generation.
     pub population: Option<usize>,
-    /// Smallest and largest population it can work with.
+    /// Smallest and largest possible population.
     pub populations: (usize, usize),
-    /// Generations of a task at most.
+    /// Maximum number of generations of a task.
     pub generations: Option<usize>,
     /// Whether tasks learn from their neighbours.
     pub exchanges: bool,
@@ -115,16 +115,16 @@ impl LowerFacts {
 
 /// A search over a set of tasks.
 pub trait LowerSearch {
-    /// Starts on new tasks, forgetting the old ones; `metric` says which decisions are near.
+    /// Starts new tasks and forgets the old ones; `metric` says which decisions are close to each other.
     fn open(&mut self, tasks: &[LowerTask<'_>], metric: &Cma, streams: SearchStreams);
 
-    /// Appends the next points of all open tasks; none when the search is over.
+    /// Appends the next points of all open tasks; none once the search is over.
     fn ask(&mut self, batch: &mut Batch);
 
-    /// Takes outcomes and constraint values of the points of the last `ask`, in order.
+    /// Takes outcomes and constraint values for the points of the last `ask`, in order.
     fn tell(&mut self, batch: &Batch, answers: Answers<'_>);
 
-    /// Hears of an answer that was found elsewhere.
+    /// Records an answer that was found elsewhere.
     fn learn(&mut self, _x: &[f64], _y: &[f64]) {}
 
     /// The answers so far, task by task.
@@ -139,22 +139,22 @@ family! {
 
     /// One CMA-ES for each task (BL-CMA-ES).
     independent::Independent,
-    /// CMA-ES for each task in lockstep, with transfer between neighbours (TLEA-CMA-ES).
+    /// One CMA-ES for each task, in lockstep, with transfer between neighbours (TLEA-CMA-ES).
     transfer_cma::TransferCma,
-    /// Success-history DE for each task in lockstep, with transfer between neighbours (TLEA-DE).
+    /// Success-history DE for each task, in lockstep, with transfer between neighbours (TLEA-DE).
     transfer_de::TransferDe,
     /// All tasks as one multiobjective problem (MOTEA, reconstructed).
     multiobjective::Multiobjective,
-    /// One solution for each task, all of them collaborating (BOC, reconstructed).
+    /// One solution for each task; all tasks collaborate (BOC, reconstructed).
     collaborative::Collaborative,
-    /// The follower's own solver, asked once for each decision.
+    /// The follower's own solver, called once for each decision.
     oracle::Oracle,
-    /// Moves and exchanges of whole numbers; all answers where they are few.
+    /// Moves and exchanges of whole numbers; all answers, if there are few.
     exchange::Exchange,
 }
 
 impl LowerState {
-    /// Hears of a refined answer, and of where else the refining search ended.
+    /// Records a refined answer, and where else the refining search ended.
     pub(crate) fn learn_refined(&mut self, refining: &LowerState, x: &[f64], y: &[f64]) {
         match (self, refining) {
             (LowerState::Exchange(own), LowerState::Exchange(refining)) => own.learn_ends(refining),

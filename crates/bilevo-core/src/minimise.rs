@@ -1,9 +1,9 @@
 //! The minimiser of a modelled function under modelled constraints, within a ball and a box.
 //!
-//! Written by hand because of what `trials/minimisers` measured on surrogates of 3 to 20 variables with 1 to 4
-//! constraints: the crate `slsqp` ends as well as this one at twice the model evaluations, since it does without
-//! second derivatives, and hands out no multipliers, which the doubt and the price of a constraint are made of;
-//! `cobyla` is far behind. Neither takes kinks.
+//! We wrote our own because of what `trials/minimisers` measured on surrogates of 3 to 20 variables with 1 to 4
+//! constraints. The crate `slsqp` ends equally well, but takes twice the model evaluations because it uses no second
+//! derivatives; and it does not return multipliers, which we need for the uncertainty and the price of a constraint.
+//! `cobyla` is far behind. Neither handles kinks.
 
 mod ball;
 mod doubt;
@@ -20,10 +20,10 @@ use crate::linalg::dot;
 use ball::Search;
 use sequential::Sequential;
 
-/// Where the minimiser is looked for, relative to the model's centre.
+/// Where to look for the minimiser, relative to the model's centre.
 #[derive(Clone, Debug)]
 pub(crate) struct Region {
-    /// Radius of the ball around the centre; under constraints, of the box around that ball.
+    /// Radius of the ball around the centre; with constraints, of the box around that ball.
     pub(crate) radius: f64,
     /// Lower bounds.
     pub(crate) low: Vec<f64>,
@@ -39,10 +39,10 @@ impl Region {
     }
 }
 
-/// The constraints among the model's functions: all but the first, equalities last.
+/// Which of the model's functions are constraints: all but the first, equalities last.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Constraints<'a> {
-    /// How many are c <= 0.
+    /// How many are of the form c <= 0.
     pub(crate) inequalities: usize,
     /// Their values at the model's centre.
     pub(crate) centre: &'a [f64],
@@ -55,24 +55,24 @@ impl Constraints<'_> {
     }
 }
 
-/// A minimiser and what is known of it.
+/// A minimiser and what is known about it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Step {
     /// The point, relative to the centre.
     pub(crate) z: Vec<f64>,
     /// The functions' predicted differences to the centre.
     pub(crate) values: Vec<f64>,
-    /// One for each constraint.
+    /// One multiplier for each constraint.
     pub(crate) multipliers: Vec<f64>,
-    /// For each constraint, the weight of its square: zero where it is inactive.
+    /// For each constraint, the weight of its square; zero if it is inactive.
     pub(crate) penalties: Vec<f64>,
     /// Hessian of the Lagrangian.
     pub(crate) curvature: Vec<f64>,
-    /// The same with the penalties of the active constraints.
+    /// The same, plus the penalties of the active constraints.
     pub(crate) augmented: Vec<f64>,
-    /// Gradient of the Lagrangian: zero but for the variables that the box holds.
+    /// Gradient of the Lagrangian: zero except for the variables at a side of the box.
     pub(crate) slopes: Vec<f64>,
-    /// The variables that are not held by the box.
+    /// The variables that are not at a side of the box.
     pub(crate) free: Vec<usize>,
 }
 
@@ -88,8 +88,8 @@ pub(crate) fn norm(v: &[f64]) -> f64 {
     dot(v, v).sqrt()
 }
 
-/// Minimises the model's first function from `start` (relative to the centre) under the others as
-/// constraints; `multipliers` are a first guess.
+/// Minimises the model's first function from `start` (relative to the centre), subject to the others; `multipliers`
+/// are a first guess.
 pub(crate) fn minimise<L: Landscape>(
     model: &mut L,
     region: &Region,

@@ -1,4 +1,4 @@
-//! One generation of a nested search: every decision that is taken up gets a lower search of its own.
+//! One generation of a nested search: every chosen decision gets its own lower search.
 //!
 //! sample -> allocate -> lower searches -> upper evaluation -> refine -> update -> learn
 //!
@@ -24,7 +24,7 @@ pub struct Nested {
     upper: UpperState,
     allocator: AllocatorState,
     lower: LowerState,
-    /// Absent where y is known only by what the follower's own solver answers.
+    /// `None` if only the follower's own solver knows y.
     refiner: Option<Refiner>,
     phase: Phase,
     looks: Looks,
@@ -33,18 +33,18 @@ pub struct Nested {
 /// What refinement has shown.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Looks {
-    /// Refinements, and how many of them found a clearly better answer.
+    /// The number of refinements, and how many of them found a clearly better answer.
     rechecks: u64,
     corrected: u64,
-    /// The elite (x, y) as refinement left it.
+    /// The elite (x, y) after its last refinement.
     elite: Option<(Vec<f64>, Vec<f64>)>,
 }
 
-/// Part of 1 + |f| by which an answer must be better to count as corrected.
+/// By which part of 1 + |f| an answer must be better to count as a correction.
 const CORRECTED: f64 = 1e-6;
 
 impl Looks {
-    /// Takes notice of a refinement that was searched to its end: of what, and what came of it.
+    /// Records a refinement that was searched to its end: what was refined, and the result.
     fn note(&mut self, before: Outcome, refined: &Solved, elite: Option<&Solved>) {
         let margin = CORRECTED * (1.0 + before.value.abs());
         let repaired = refined.lower.violation < before.violation;
@@ -56,7 +56,7 @@ impl Looks {
     }
 }
 
-/// Where in a generation the run stands, with what is known there.
+/// The current step of a generation, with its data.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 enum Phase {
     /// Between two generations.
@@ -78,9 +78,9 @@ enum Phase {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Evaluated {
     pub(crate) solved: Vec<Solved>,
-    /// The best of them before refinement; none if all failed.
+    /// The best of them before refinement; `None` if all failed.
     pub(crate) best: Option<usize>,
-    /// The elite, if it was refined and evaluated anew.
+    /// The elite, if it was refined and evaluated again.
     pub(crate) refined: Option<Solved>,
     /// Candidates that were refined.
     pub(crate) looked: Vec<usize>,
@@ -114,7 +114,7 @@ impl Nested {
         own_time: None,
     };
 
-    /// A search that has seen nothing yet.
+    /// A search that has not seen anything yet.
     pub fn new(setup: SchemeSetup<'_>) -> Self {
         let SchemeSetup { spec, config, sizes, streams } = setup;
         let allocator = AllocatorSetup { spec, config, streams };
@@ -142,7 +142,7 @@ impl Nested {
             }
         };
         run.searches.run += chosen.len() as u64;
-        // A strategy may have fewer to offer.
+        // A strategy may offer fewer.
         run.searches.skipped += population.min(candidates.len()).saturating_sub(chosen.len()) as u64;
         run.searches.resampled += (round * population) as u64;
         chosen.iter().map(|&index| candidates[index].clone()).collect()
@@ -171,7 +171,7 @@ impl Nested {
         match refiner.and_then(|refiner| refiner.open(&evaluated, run, &mut self.upper)) {
             Some(refinement) => self.ask_refinement(evaluated, refinement, run),
             None => {
-                // What the follower's own solver answered stands.
+                // The answer of the follower's own solver is final.
                 let best = evaluated.best.map(|index| &evaluated.solved[index]).filter(|_| self.refiner.is_none());
                 let beats = |best: &&Solved| match run.elite {
                     Some(elite) => order::not_worse(&best.upper, &elite.upper),
@@ -185,8 +185,7 @@ impl Nested {
         }
     }
 
-    /// The next round of the refining search; at its end, an upper evaluation if the answer is worth
-    /// one.
+    /// The next round of the refining search. At its end, asks for an upper evaluation if the answer is worth one.
     fn ask_refinement(&mut self, mut evaluated: Evaluated, mut refinement: Refinement, run: &mut RunView<'_>) {
         run.ask(Level::Lower);
         if let Some(refiner) = self.refiner.as_mut().filter(|_| !run.lower_budget_is_spent) {
@@ -204,7 +203,7 @@ impl Nested {
         };
     }
 
-    /// Goes on with the next candidate that would become the elite, where all of those are looked at.
+    /// Continues with the next candidate that would become the elite, if all of those are refined.
     fn refine_others(&mut self, evaluated: Evaluated, run: &mut RunView<'_>) {
         match self.refiner.as_ref().is_some_and(Refiner::looks_at_all) && !run.lower_budget_is_spent {
             true => self.refine(evaluated, run),
@@ -216,7 +215,7 @@ impl Nested {
     fn settle(&mut self, refinement: Refinement, evaluated: &mut Evaluated, run: &mut RunView<'_>) {
         let (before, refined) = (refinement.before, refinement.target.clone());
         refinement.settle(evaluated, run.elite);
-        // A search that was cut short is no second look.
+        // A search that was cut short does not count as a recheck.
         if !run.lower_budget_is_spent {
             self.looks.note(before, &refined, run.elite.as_ref());
         }
@@ -342,8 +341,8 @@ fn answered((candidate, answer): (Candidate, LowerAnswer)) -> Solved {
     }
 }
 
-/// Puts decisions that their follower's own solver could not answer last: there is no y to evaluate. How
-/// many it answered.
+/// Moves decisions that the follower's own solver could not answer to the end, because they have no y to evaluate.
+/// Returns how many it answered.
 fn answered_first(solved: &mut [Solved]) -> usize {
     solved.sort_by_key(|s| s.lower.is_failed());
     solved.iter().filter(|s| !s.lower.is_failed()).count()
@@ -358,7 +357,7 @@ impl Evaluated {
     }
 }
 
-/// The best-ranked candidate among those whose lower search settled; among all if none did.
+/// The best-ranked candidate among those whose lower search converged, or among all if none did.
 fn best(solved: &[Solved]) -> Option<usize> {
     let anybody = solved.iter().any(|s| s.converged);
     let eligible = (0..solved.len()).filter(|&i| solved[i].converged || !anybody);

@@ -35,7 +35,7 @@ pub struct OracleAnswer {
 }
 
 impl OracleAnswer {
-    /// An answer with nothing but y.
+    /// An answer that consists of y alone.
     pub fn new(y: impl Into<Vec<f64>>) -> Self {
         OracleAnswer { y: y.into(), ..OracleAnswer::default() }
     }
@@ -52,7 +52,7 @@ impl OracleAnswer {
         self
     }
 
-    /// The answer, if it can be used.
+    /// Returns the answer if it can be used.
     ///
     /// # Errors There is no y, a number is not finite, or y lies outside the problem's lower level, if it has
     /// one.
@@ -81,9 +81,9 @@ impl OracleAnswer {
     }
 }
 
-/// Answers that are kept to be handed on to the leader's function.
+/// How many answers are kept to be passed on to the leader's function.
 const KEPT: usize = 1000;
-/// Two answers to the same decision differ if they do by more than this, relative to the larger.
+/// Two answers to the same decision are different if they differ by more than this, relative to the larger.
 const SAME: f64 = 1e-6;
 
 /// What the engine remembers of an oracle's answers.
@@ -91,9 +91,9 @@ const SAME: f64 = 1e-6;
 pub(crate) struct Memory {
     /// Decisions with their answers, the latest last.
     known: Vec<(Vec<f64>, OracleAnswer)>,
-    /// Whether the open batch ends with a decision that was asked about before.
+    /// Whether the open batch ends with a decision that was asked before.
     repeats: bool,
-    /// Relative difference between the two answers to that decision, once they are known.
+    /// The relative difference between the two answers to that decision, once both are known.
     pub(crate) difference: Option<f64>,
 }
 
@@ -107,13 +107,13 @@ impl Memory {
         }
     }
 
-    /// Whether the open batch ends with a decision that was asked about before.
+    /// Whether the open batch ends with a decision that was asked before.
     pub(crate) fn repeats(&self) -> bool {
         self.repeats
     }
 
-    /// Takes notice of the answers to `batch`, without the one to the repeated decision, which is taken
-    /// off the batch; the answers that are left.
+    /// Records the answers to `batch`. The repeated decision is removed from the batch, and its answer from the
+    /// answers, which are returned.
     pub(crate) fn take<'a>(&mut self, batch: &mut Batch, answers: Answers<'a>) -> Answers<'a> {
         let mut answers = answers;
         if std::mem::take(&mut self.repeats) {
@@ -135,7 +135,7 @@ impl Memory {
         answers
     }
 
-    /// Completes the pairs (x, y) of an upper batch by what the oracle said beside y.
+    /// Completes the pairs (x, y) of an upper batch with what else the oracle answered.
     pub(crate) fn complete(&self, batch: &mut Batch) {
         batch.complete(|x, y| {
             let known = self.known.iter().rev().find(|(known, answer)| known == x && answer.y == y);

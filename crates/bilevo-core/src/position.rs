@@ -48,10 +48,10 @@ settings! {
     };
 }
 
-/// The weight among whole numbers: they are compared exactly, and answers that differ only a little in f are no tie.
+/// The weight for whole numbers: they are compared exactly, and answers that differ even a little in f are not tied.
 const EXCHANGED: f64 = 1e-6;
 
-/// The signed weight of a config's position; 0 if it takes none.
+/// The signed weight of a config's position; 0 without a position.
 pub(crate) fn weight(config: &Config) -> f64 {
     let usual = match config.lower.kind {
         LowerKind::Exchange if config.scheme.kind == SchemeKind::Nested => EXCHANGED,
@@ -67,22 +67,22 @@ pub(crate) fn weight(config: &Config) -> f64 {
 
 /// Points of the sample at the start.
 const SAMPLE: usize = 40;
-/// Upper violations as typical of the sample count as this many times its spread of F.
+/// A typical upper violation in the sample counts as this many times the spread of F.
 const VIOLATION: f64 = 10.0;
 
-/// What is being weighed, and by what.
+/// The weights of both objectives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Leaning {
-    /// Signed and relative to the spreads; 0 = the follower decides alone.
+    /// Signed and relative to the spreads; 0 means that the follower decides alone.
     pub(crate) weight: f64,
     scale: Option<Scale>,
-    /// Lower answers that wait for the leader's view of the same points.
+    /// Lower answers that are waiting for F at the same points.
     waiting: Option<Waiting>,
-    /// Upper evaluations for the sake of ties.
+    /// Upper evaluations that were only needed for ties.
     pub(crate) spent: u64,
 }
 
-/// What F and a violation weigh in the follower's objective.
+/// The weights of F and of a violation in the follower's objective.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Scale {
     value: f64,
@@ -104,12 +104,12 @@ impl Leaning {
         Leaning { weight: weight(config), scale: None, waiting: None, spent: 0 }
     }
 
-    /// Forgets the spreads, which are those of a box.
+    /// Forgets the spreads, which belong to a box.
     pub(crate) fn begin_anew(&mut self, config: &Config) {
         *self = Leaning { spent: self.spent, ..Leaning::new(config) };
     }
 
-    /// Whether lower answers are weighed.
+    /// Whether lower answers are weighted.
     pub(crate) fn is_on(&self) -> bool {
         self.weight != 0.0
     }
@@ -129,7 +129,7 @@ impl Leaning {
         }
     }
 
-    /// Keeps the answers to a lower batch and asks for the leader's view of its points.
+    /// Keeps the answers to a lower batch, and asks for F at its points.
     pub(crate) fn keep(&mut self, batch: Batch, answers: Answers<'_>, ask: &mut Batch) {
         for index in 0..batch.len() {
             ask.push(batch.x(index)).copy_from_slice(batch.y(index));
@@ -138,26 +138,26 @@ impl Leaning {
         self.waiting = Some(Waiting { batch, outcomes, constraints, width: answers.width });
     }
 
-    /// Gives up the batch that waits.
+    /// Drops the waiting batch.
     pub(crate) fn forget(&mut self) {
         self.waiting = None;
     }
 
-    /// Whether upper answers are for points of a lower batch.
+    /// Whether upper answers belong to the points of a lower batch.
     pub(crate) fn is_waiting(&self) -> bool {
         self.waiting.is_some()
     }
 
-    /// Counts upper evaluations if they are made for the sake of ties: views of lower points, and
-    /// everything that a search without a position asks while it leans.
+    /// Counts upper evaluations that are made only for ties: F at lower points, and everything that a search without
+    /// a position asks for while it leans towards the leader.
     pub(crate) fn count(&mut self, evaluations: u64, config: &PositionConfig) {
         if self.is_waiting() || self.is_on() && config.kind == PositionKind::Any {
             self.spent += evaluations;
         }
     }
 
-    /// Takes the leader's view; the lower batch with answers as the search shall see them, or nothing
-    /// if it was the sample.
+    /// Takes F at the lower points. Returns the lower batch with the answers that the search should see, or `None` if
+    /// it was the sample.
     pub(crate) fn weigh(&mut self, views: &[Outcome]) -> Option<Waiting> {
         let mut waiting = self.waiting.take()?;
         let Some(scale) = self.scale else {
@@ -165,7 +165,7 @@ impl Leaning {
             return None;
         };
         for (outcome, view) in waiting.outcomes.iter_mut().zip(views) {
-            // A point whose F could not be evaluated is weighed by the follower alone.
+            // If F could not be evaluated at a point, only the follower counts.
             if !outcome.is_failed() && !view.is_failed() {
                 outcome.value += self.weight * scale.of(view.value, view.violation);
             }
@@ -173,7 +173,7 @@ impl Leaning {
         Some(waiting)
     }
 
-    /// By how much the search sees the follower's objective changed at a solution under a weight.
+    /// How much the objective that the search sees differs from the follower's own at a solution, for a given weight.
     pub(crate) fn of(&self, spec: &ProblemSpec, solved: &Solved, weight: f64) -> f64 {
         let violation = spec.violation(Level::Upper, &solved.upper_constraints);
         match self.scale {
@@ -184,8 +184,8 @@ impl Leaning {
 }
 
 impl Scale {
-    /// Makes a typical difference of F count like a typical difference of f, and a typical violation
-    /// more.
+    /// Sets the weights so that a typical difference of F counts like a typical difference of f, and a typical
+    /// violation more.
     fn measure(lower: &[Outcome], upper: &[Outcome]) -> Self {
         let good = |outcomes: &[Outcome]| outcomes.iter().filter(|o| !o.is_failed()).copied().collect::<Vec<_>>();
         let (lower, upper) = (good(lower), good(upper));

@@ -1,9 +1,9 @@
-//! Text of unknown origin, made fit for a terminal and for a message, and numbers as people read them.
+//! Makes text of unknown origin safe for terminals and messages, and formats numbers for people.
 
 use std::borrow::Cow;
 
-/// The text without anything a terminal would obey: every control character but the end of a line, and
-/// what turns the direction of writing, becomes `�`; a tab becomes a space.
+/// The text without anything that controls a terminal: every control character except the end of a line, and
+/// everything that changes the direction of writing, becomes `�`; a tab becomes a space.
 pub fn printable(text: &str) -> String {
     text.chars().map(printable_char).collect()
 }
@@ -13,14 +13,14 @@ pub fn printable_char(c: char) -> char {
     match c {
         '\n' => c,
         '\t' => ' ',
-        // Embeddings, overrides and isolates: text after them may be shown in another order than it has.
+        // Embeddings, overrides and isolates: text after them may be displayed in another order.
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => char::REPLACEMENT_CHARACTER,
         c if c.is_control() => char::REPLACEMENT_CHARACTER,
         c => c,
     }
 }
 
-/// The beginning of a text: at most so many bytes, cut between characters.
+/// The beginning of a text: at most this many bytes, cut between characters.
 pub fn shorten(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().map(|(at, _)| at).find(|at| *at >= most) {
         Some(end) => Cow::Owned(format!("{}…", &text[..end])),
@@ -41,10 +41,10 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// Largest size of a whole number that is written in full.
+/// Whole numbers up to this size are written in full.
 const FULL: f64 = 1e15;
 
-/// A number with six significant digits, in whichever form is shorter to read; a whole number in full.
+/// A number with six significant digits, in the more readable form; whole numbers in full.
 pub fn short(number: f64) -> String {
     if number.fract() == 0.0 && number.abs() < FULL && number != 0.0 {
         return number.to_string();
@@ -52,7 +52,7 @@ pub fn short(number: f64) -> String {
     digits(number, 6)
 }
 
-/// A number with so many significant digits where it is neither tiny nor huge.
+/// A number with this many significant digits, if it is neither tiny nor huge.
 pub fn digits(number: f64, significant: i32) -> String {
     let size = number.abs();
     if number == 0.0 {
@@ -66,7 +66,7 @@ pub fn digits(number: f64, significant: i32) -> String {
     }
 }
 
-/// A number as people write it: without hundreds of zeros where it is huge or tiny.
+/// A number without hundreds of zeros if it is huge or tiny.
 pub fn number(value: f64) -> String {
     let plain = value == 0.0 || !value.is_finite() || (1e-5..1e15).contains(&value.abs());
     if plain { value.to_string() } else { format!("{value:e}") }

@@ -34,19 +34,19 @@ settings! {
 pub(crate) struct Refiner {
     search: LowerState,
     probability: f64,
-    /// Whether only what would become the elite is looked at, once, but all of that: an exchange search that ended
-    /// finds the same again.
+    /// Whether to refine exactly those candidates that would become the elite, once each. (An exchange search that
+    /// has ended would only find the same again.)
     once: bool,
 }
 
 /// A solution under refinement.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Refinement {
-    /// The solution, with its answer as it is improved.
+    /// The solution, with its answer as improved so far.
     pub(crate) target: Solved,
-    /// What its answer was worth to the follower before.
+    /// The follower's value of its answer before.
     pub(crate) before: Outcome,
-    /// Where it comes from.
+    /// Where the solution comes from.
     origin: Origin,
 }
 
@@ -67,8 +67,8 @@ impl Refiner {
         Refiner { search, probability: config.refine.probability, once: kind == LowerKind::Exchange }
     }
 
-    /// Takes up the best candidate if it is not worse than the elite or a coin says so, else the
-    /// elite; nothing if there is neither.
+    /// Chooses what to refine: the best candidate if it is no worse than the elite or a coin toss says so, otherwise
+    /// the elite; `None` if there is neither.
     pub(crate) fn open(
         &mut self,
         evaluated: &Evaluated,
@@ -96,12 +96,12 @@ impl Refiner {
         Some(Refinement { before: target.lower, target: target.clone(), origin })
     }
 
-    /// The search itself.
+    /// The lower search.
     pub(crate) fn search(&self) -> &LowerState {
         &self.search
     }
 
-    /// Whether every candidate is looked at that would become the elite.
+    /// Whether every candidate that would become the elite is refined.
     pub(crate) fn looks_at_all(&self) -> bool {
         self.once
     }
@@ -114,7 +114,7 @@ impl Refiner {
         self.search.tell(batch, answers);
     }
 
-    /// Takes over the answer of the search if it is not worse than the stored one.
+    /// Takes the answer of the search if it is no worse than the stored one.
     pub(crate) fn improve(&self, refinement: &mut Refinement) -> bool {
         let target = &mut refinement.target;
         match self.search.answers().pop() {
@@ -128,7 +128,7 @@ impl Refiner {
     }
 }
 
-/// The best candidate that was not refined yet.
+/// The best candidate that has not been refined yet.
 fn unseen(evaluated: &Evaluated) -> Option<usize> {
     let rest = (0..evaluated.solved.len()).filter(|index| !evaluated.looked.contains(index));
     let best = rest.min_by(|&i, &j| order::compare(&evaluated.solved[i].upper, &evaluated.solved[j].upper));
@@ -136,7 +136,7 @@ fn unseen(evaluated: &Evaluated) -> Option<usize> {
 }
 
 impl Refinement {
-    /// Takes notice of the upper evaluation; if it failed, the solution stays as it was.
+    /// Records the upper evaluation; if it failed, the solution stays as it was.
     pub(crate) fn judge(&mut self, answers: Answers<'_>, evaluated: &mut Evaluated, run: &RunView<'_>) {
         match answers.outcomes.first() {
             Some(outcome) if !outcome.is_failed() => {
@@ -153,8 +153,8 @@ impl Refinement {
         }
     }
 
-    /// Puts the solution where it belongs: a refined elite replaces itself, a refined candidate
-    /// replaces the elite if it is not worse.
+    /// Stores the solution: a refined elite replaces itself, and a refined candidate replaces the elite if it is no
+    /// worse.
     pub(crate) fn settle(self, evaluated: &mut Evaluated, elite: &mut Option<Solved>) {
         match self.origin {
             Origin::Elite => *elite = Some(self.target),

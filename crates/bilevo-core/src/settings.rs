@@ -1,9 +1,9 @@
-//! Settings: each described once, beside the algorithm that uses it.
+//! Settings: each is described once, next to the algorithm that uses it.
 //!
-//! `settings!` defines the settings of an algorithm as fields of a struct, each with what it means,
-//! its default, the values it takes and, if it is not always in use, when it is. Everything else is
-//! derived from that: checking and hints ([`Config::set`], [`Config::check`]), `bilevo explain`, the
-//! guide's page ([`page`]), completion, and the hash of a config, which covers the settings in use.
+//! `settings!` defines the settings of an algorithm as fields of a struct, each with its meaning, default, possible
+//! values and, if it is not always in use, when it is. Everything else follows from that: checks and hints
+//! ([`Config::set`], [`Config::check`]), `bilevo explain`, the settings page of the guide ([`page`]), completion, and
+//! the hash of a config, which covers the settings in use.
 
 mod page;
 mod value;
@@ -19,12 +19,12 @@ use std::sync::LazyLock;
 /// One setting.
 #[derive(Clone, Copy)]
 pub struct Setting {
-    /// Where users find it, as in `allocator.window`.
+    /// Its path, as in `allocator.window`.
     pub path: &'static str,
     pub(crate) doc: &'static [&'static str],
     /// The values it takes, which may depend on other settings.
     pub allowed: fn(&Config) -> Allowed,
-    /// Whether it may be left to the problem or its size (`null`).
+    /// Whether it may be `null`, so that the problem or its size decides.
     pub optional: fn() -> bool,
     pub(crate) conditions: [Condition; 2],
     pub(crate) read: fn(&Config) -> Value,
@@ -49,7 +49,7 @@ impl Setting {
         self.path.split_once('.').map_or(self.path, |(section, _)| section)
     }
 
-    /// Whether `config` makes use of it.
+    /// Whether `config` uses it.
     pub fn is_used_by(&self, config: &Config) -> bool {
         self.conditions.iter().all(|condition| (condition.holds)(config))
     }
@@ -65,7 +65,7 @@ impl Setting {
         (self.read)(config)
     }
 
-    /// Its value as [`Config::set`] takes it.
+    /// Its value as text for [`Config::set`].
     pub fn text(&self, config: &Config) -> String {
         match self.value(config) {
             Value::String(word) => word,
@@ -73,12 +73,12 @@ impl Setting {
         }
     }
 
-    /// Changes the value; fails if it is of another type.
+    /// Changes the value; fails if the type is wrong.
     pub(crate) fn write(&self, config: &mut Config, value: Value) -> serde_json::Result<()> {
         (self.write)(config, value)
     }
 
-    /// What it takes, in words.
+    /// The possible values, in words.
     pub fn takes(&self, config: &Config) -> String {
         let or_null = if (self.optional)() { ", or null for the default" } else { "" };
         format!("{}{or_null}", (self.allowed)(config))
@@ -97,7 +97,7 @@ pub fn all() -> &'static [Setting] {
     &ALL
 }
 
-/// The settings that a config makes use of.
+/// The settings that a config uses.
 pub fn of(config: &Config) -> impl Iterator<Item = &'static Setting> {
     all().iter().filter(move |setting| setting.is_used_by(config))
 }
@@ -107,7 +107,7 @@ pub fn find(path: &str) -> Option<&'static Setting> {
     all().iter().find(|setting| setting.path == path)
 }
 
-/// An algorithm that a method can be put together from.
+/// An algorithm that a method can consist of.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Part {
     /// The setting that chooses it, as in `lower.kind`.
@@ -147,8 +147,8 @@ pub(crate) fn is_optional<T: serde::de::DeserializeOwned>() -> bool {
 /// }
 /// ```
 ///
-/// `in` names the field of [`Config`], `as` the first part of the path users write. Both conditions
-/// may be left out.
+/// `in` names the field of [`Config`], `as` the first part of the path that users write. Both conditions may be left
+/// out.
 macro_rules! settings {
     (
         $(#[$about:meta])*
@@ -193,7 +193,7 @@ macro_rules! settings {
     (@when $words:literal $holds:expr) => { $crate::settings::Condition { words: $words, holds: $holds } };
 }
 
-/// Defines a choice between words as an enum; the first one is the default.
+/// Defines a choice between words as an enum; the first word is the default.
 macro_rules! choice {
     (
         $(#[$about:meta])*

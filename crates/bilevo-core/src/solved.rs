@@ -9,7 +9,7 @@ use crate::problem::{BestKnown, ProblemSpec};
 use crate::record::{Accuracy, Solution};
 use serde::{Deserialize, Serialize};
 
-/// Largest distances that count as none.
+/// The largest distances that count as zero.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tolerances {
     /// Of F.
@@ -27,8 +27,8 @@ impl Default for Tolerances {
 }
 
 impl Tolerances {
-    /// Whether a point at this distance from an optimum, with these violations of both levels, is
-    /// that optimum.
+    /// Whether a point at this distance from an optimum, with these violations at both levels, counts as that
+    /// optimum.
     pub fn accept(&self, distance: &Accuracy, violations: [f64; 2]) -> bool {
         distance.upper <= self.upper
             && distance.lower.is_none_or(|lower| lower <= self.lower)
@@ -37,14 +37,14 @@ impl Tolerances {
 }
 
 impl BestKnown {
-    /// Distance of two objective values from this optimum.
+    /// The distance of two objective values from this optimum.
     pub fn distance(&self, upper_value: f64, lower_value: f64) -> Accuracy {
         Accuracy { upper: (upper_value - self.upper).abs(), lower: self.lower.map(|lower| (lower_value - lower).abs()) }
     }
 }
 
 impl ProblemSpec {
-    /// The known optimum nearest in F, among equals the one nearest in f; `None` if none is known.
+    /// The known optimum nearest in F, and among equals nearest in f; `None` if no optimum is known.
     pub fn nearest_known(&self, upper_value: f64, lower_value: f64) -> Option<&BestKnown> {
         let distance = |known: &BestKnown| {
             let Accuracy { upper, lower } = known.distance(upper_value, lower_value);
@@ -56,7 +56,7 @@ impl ProblemSpec {
         })
     }
 
-    /// Distance from [`ProblemSpec::nearest_known`].
+    /// The distance from [`ProblemSpec::nearest_known`].
     pub fn accuracy(&self, upper_value: f64, lower_value: f64) -> Option<Accuracy> {
         Some(self.nearest_known(upper_value, lower_value)?.distance(upper_value, lower_value))
     }

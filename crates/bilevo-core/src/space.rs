@@ -1,9 +1,9 @@
 //! The variables of a level: their kinds, bounds and names, and all arithmetic that needs them.
 //!
-//! A [`Space`] is the only place that knows a bound. It maps to unit coordinates and back, holds points
-//! in the box, rounds whole numbers, draws, and walks over whole-number points (neighbours, exchanges,
-//! enumeration). Equal bounds make a variable *fixed*. Infinite bounds make it *open*: a run then
-//! searches a box within them, which grows (`crate::engine`).
+//! A [`Space`] is the only place that knows bounds. It maps to unit coordinates and back, keeps points in the box,
+//! rounds whole numbers, draws random points, and walks over whole-number points (neighbours, exchanges,
+//! enumeration). Equal bounds make a variable *fixed*. Infinite bounds make it *open*: a run then searches a box
+//! within them, which grows (`crate::engine`).
 //!
 //! *Unit coordinates*: u = (v - low) / (high - low), 0 for a fixed variable. A whole-number variable has
 //! the same coordinates, so that a model may see its relaxed values; [`Space::from_unit`] goes back to a
@@ -30,15 +30,15 @@ use serde::{Deserialize, Serialize};
 pub struct Space {
     #[serde(with = "ends")]
     bounds: Vec<(f64, f64)>,
-    /// Kind of each variable; empty where all are real.
+    /// Kind of each variable; empty if all are real.
     #[serde(default)]
     kinds: Vec<Kind>,
-    /// Name of each variable; empty where none has one.
+    /// Name of each variable; empty if they have no names.
     #[serde(default)]
     names: Vec<String>,
 }
 
-/// Largest whole number up to which f64 can represent every whole number.
+/// The largest whole number up to which f64 can represent every whole number.
 pub const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 impl From<Vec<(f64, f64)>> for Space {
@@ -56,7 +56,7 @@ impl FromIterator<Variable> for Space {
 }
 
 impl Space {
-    /// No variables yet.
+    /// A space without variables.
     pub fn new() -> Self {
         Space::default()
     }
@@ -81,7 +81,7 @@ impl Space {
         self
     }
 
-    /// Adds a variable; an empty name stands for none.
+    /// Adds a variable; an empty name means that it has none.
     pub fn add(&mut self, name: String, kind: Kind, low: f64, high: f64) {
         let before = self.dim();
         self.bounds.push((low, high));
@@ -95,7 +95,7 @@ impl Space {
         }
     }
 
-    /// Sets a kind; the bounds of a whole number become the whole numbers within them.
+    /// Sets a kind. For a whole number, the bounds are rounded inwards.
     fn set_kind(&mut self, index: usize, kind: Kind) {
         if let (Some(slot), Some((low, high))) = (self.kinds.get_mut(index), self.bounds.get_mut(index)) {
             *slot = kind;
@@ -106,7 +106,7 @@ impl Space {
         }
     }
 
-    /// The same variables, those at `indices` whole numbers.
+    /// The same variables, but those at `indices` are whole numbers.
     ///
     /// # Errors
     /// An index without a variable.
@@ -121,7 +121,7 @@ impl Space {
         Ok(self)
     }
 
-    /// The same variables under these names; none for a space without names.
+    /// The same variables with these names; an empty list removes all names.
     ///
     /// # Errors
     /// Another number of names than variables, or one name twice.
@@ -170,7 +170,7 @@ impl Space {
         self.names.get(index).map(String::as_str).filter(|name| !name.is_empty())
     }
 
-    /// A name for every variable: its own, or `letter` with its number from 1.
+    /// A name for every variable: its own, or `letter` and its number from 1.
     pub fn names(&self, letter: char) -> Vec<String> {
         (0..self.dim()).map(|i| self.name(i).map_or_else(|| format!("{letter}{}", i + 1), String::from)).collect()
     }
@@ -205,7 +205,7 @@ impl Space {
         self.iter().any(|v| v.is_open())
     }
 
-    /// The box in which a run begins to search, around a place if one is given ([`Variable::closed`]).
+    /// The box in which a run starts to search, around a point if one is given ([`Variable::closed`]).
     pub fn closed(&self, at: Option<&[f64]>) -> Space {
         self.reboxed(|i, v| v.closed(at.and_then(|at| at.get(i).copied())))
     }
@@ -226,13 +226,13 @@ impl Space {
         point.len() == self.dim() && self.iter().zip(point).all(|(v, &value)| v.contains(value))
     }
 
-    /// Holds a point within the bounds; whole numbers stay relaxed.
+    /// Moves a point into the bounds; whole numbers stay relaxed.
     pub fn clamp(&self, point: &mut [f64]) {
         self.iter().zip(point).for_each(|(v, value)| *value = v.clamp(*value));
     }
 
-    /// Brings a point that a distribution around `inside` gave back within the bounds, coordinate by
-    /// coordinate: [`Variable::repair`].
+    /// Moves a point that was sampled around `inside` back into the bounds, coordinate by coordinate:
+    /// [`Variable::repair`].
     #[inline(always)]
     pub fn repair(&self, point: &mut [f64], inside: &[f64]) {
         let n = inside.len();
@@ -273,7 +273,7 @@ impl Space {
         self.iter().map(|v| v.draw(stream)).collect()
     }
 
-    /// The point half way along every variable.
+    /// The middle of the range of every variable.
     pub fn middle(&self) -> Vec<f64> {
         self.iter().map(|v| v.middle()).collect()
     }

@@ -1,10 +1,10 @@
 //! A Gaussian process around a known point, for several functions that were evaluated together.
 //!
-//! Kernel k(z, z') = b1 s + b2 s²/2 + s³/6 + s⁴/24 with s = Σ z_i z'_i / ℓ_i², z the difference to
-//! the centre: functions that are zero at the centre, mostly linear, then quadratic; the cubic and
-//! quartic terms take up what far points deviate by. One formula for few points (the smallest model
-//! through them) and for many. The functions share the kernel matrix, so one factor serves the
-//! objective and all constraints; each has a scale of its own.
+//! Kernel k(z, z') = b1 s + b2 s²/2 + s³/6 + s⁴/24 with s = Σ z_i z'_i / ℓ_i², where z is the difference from the
+//! centre. It describes functions that are zero at the centre and mostly linear, then quadratic; the cubic and
+//! quartic terms absorb deviations far from the centre. The same formula serves few points (the smallest model
+//! through them) and many. The functions share the kernel matrix, so one factor serves the objective and all
+//! constraints; each function has its own scale.
 
 mod fit;
 
@@ -17,28 +17,28 @@ use fit::{Products, Trial};
 const LINEAR: f64 = 300.0;
 /// Weight of the quadratic part.
 const QUADRATIC: f64 = 30.0;
-/// Factor between the lengths that a fit tries.
+/// Ratio of neighbouring lengths that a fit tries.
 const LENGTH_STEP: f64 = 1.5;
-/// Points from which on a sample is large.
+/// From this many points on, a sample is large.
 const LARGE: usize = 40;
 /// Lengths stay within these, in units of the box.
 const LENGTH_RANGE: (f64, f64) = (0.02, 3.0);
-/// Points that are looked at together.
+/// Points that are processed together.
 const LANES: usize = 16;
 
 /// One number for each point of a group.
 type Lanes = [f64; LANES];
 
-/// Points around a centre with the functions' differences to their values there.
+/// Points around a centre, with the functions' differences from their values there.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sample {
-    /// Differences to the centre, `dim` for each point.
+    /// Differences from the centre, `dim` for each point.
     pub(crate) points: Buffer,
-    /// Differences of the values, function after function: `outputs` rows of one value a point.
+    /// Differences of the values, one function after another: `outputs` rows of one value per point.
     pub(crate) values: Vec<f64>,
     /// Number of points.
     pub(crate) len: usize,
-    /// Variance of the values' noise as a share of that of the functions; 0 if they are exact. With noise, the
+    /// Variance of the noise, as a share of the variance of the functions; 0 if the values are exact. With noise, the
     /// functions are not zero at the centre.
     pub(crate) noise: f64,
 }
@@ -50,17 +50,17 @@ pub(crate) struct Surrogate {
     len: usize,
     outputs: usize,
     lengths: Vec<f64>,
-    /// Points divided by the lengths, in groups: `dim` lanes each, zero where there is no point.
+    /// Points divided by the lengths, in groups of `dim` lanes; zero if there is no point.
     points: Vec<Lanes>,
-    /// Coefficients of the kernels at the points, in groups: `outputs` lanes each.
+    /// Coefficients of the kernels at the points, in groups of `outputs` lanes.
     coefficients: Vec<Lanes>,
     /// Inverse square roots of the kernel's diagonal.
     scales: Vec<f64>,
-    /// Cholesky factor of the kernel matrix with unit diagonal, perhaps with more behind it.
+    /// Cholesky factor of the kernel matrix with unit diagonal; more numbers may follow it.
     factor: Buffer,
     /// For each function, the square of its scale.
     variances: Vec<f64>,
-    /// For each function, its value at the centre; empty if the values are exact, since it is zero then.
+    /// For each function, its value at the centre; empty if the values are exact, because it is then zero.
     offsets: Vec<f64>,
 }
 
@@ -83,9 +83,9 @@ fn kernel_curvature(s: f64) -> f64 {
 }
 
 impl Surrogate {
-    /// Fits with the present lengths or with neighbouring ones that explain the sample better: all of
-    /// them longer or shorter, or one of them, in turn by `tick`. Large samples, whose fits are dear
-    /// and whose lengths are known by then, try one change at a time, as do `seasoned` lengths.
+    /// Fits with the current lengths, or with neighbouring ones that explain the sample better: all of them longer or
+    /// shorter, or one of them, in turn according to `tick`. Large samples, whose fits are expensive and whose
+    /// lengths are known by then, try one change at a time; so do `seasoned` lengths.
     pub(crate) fn fit(
         sample: &Sample,
         outputs: usize,
@@ -158,7 +158,7 @@ impl Surrogate {
         Surrogate { dim, len, outputs, lengths, points, coefficients, scales, factor, variances, offsets }
     }
 
-    /// The functions' values at the centre, where those of the sample are noisy.
+    /// The functions' values at the centre, if the sample is noisy.
     pub(crate) fn offsets(&self) -> &[f64] {
         &self.offsets
     }
@@ -192,7 +192,7 @@ impl Surrogate {
         })
     }
 
-    /// Differences of all functions to their values at the centre, predicted at `z`.
+    /// The predicted differences of all functions from their values at the centre, at `z`.
     pub(crate) fn values(&self, z: &[f64], into: &mut [f64]) {
         let model = self;
         widest!(WIDE, (model: &Surrogate, z: &[f64], into: &mut [f64]), model.find_values(z, into));
@@ -207,7 +207,7 @@ impl Surrogate {
         }
     }
 
-    /// Predicted gradients by the variables from `from` on, function after function.
+    /// Predicted gradients in the variables from `from` on, one function after another.
     pub(crate) fn gradients(&self, z: &[f64], from: usize, into: &mut [f64]) {
         let model = self;
         widest!(WIDE, (model: &Surrogate, z: &[f64], from: usize, into: &mut [f64]), model.find_gradients(z, from, into));
@@ -289,7 +289,7 @@ impl Surrogate {
     }
 }
 
-/// A function of each number.
+/// Applies a function to each number.
 #[inline(always)]
 fn of_each(mut s: Lanes, function: impl Fn(f64) -> f64) -> Lanes {
     s.iter_mut().for_each(|s| *s = function(*s));

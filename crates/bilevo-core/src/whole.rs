@@ -1,4 +1,4 @@
-//! Whole numbers together with real variables: the order in which a model sees them, and the real values it
+//! Whole numbers together with real variables: the order in which a model sees them, and the real values that it
 //! predicts for other whole numbers.
 
 use crate::minimise::{self, Region, Slice, Step};
@@ -7,13 +7,13 @@ use crate::space::Space;
 use crate::surrogate::Surrogate;
 use serde::{Deserialize, Serialize};
 
-/// Widths up to which a whole number has few values.
+/// Up to this width, a whole number has few values.
 const FEW_VALUES: f64 = 3.0;
 
-/// How far the reals go with other whole numbers, in units of the box.
+/// How far real variables move along with other whole numbers, in units of the box.
 pub(crate) const REACH: f64 = 0.2;
 
-/// The variables of a space in the order of a model: whole numbers first, reals last, in unit coordinates.
+/// The variables of a space in the order of a model: whole numbers first, real variables last, in unit coordinates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Mixed {
     pub(crate) space: Space,
@@ -31,7 +31,7 @@ impl Mixed {
         Mixed { space, order, wholes }
     }
 
-    /// How many are reals.
+    /// How many are real.
     pub(crate) fn reals(&self) -> usize {
         self.order.len() - self.wholes
     }
@@ -53,7 +53,7 @@ impl Mixed {
         self.order.iter().map(|&i| self.space.variable(i)).collect()
     }
 
-    /// First lengths of a model's kernel: a whole number with few values changes by much or not at all.
+    /// Initial lengths of a model's kernel: a whole number with few values changes a lot or not at all.
     pub(crate) fn lengths(&self) -> Vec<f64> {
         let length = |&i: &usize| match self.space.variable(i) {
             v if v.is_whole() && v.width() <= FEW_VALUES => 1.0,
@@ -62,7 +62,7 @@ impl Mixed {
         self.order.iter().map(length).collect()
     }
 
-    /// `point` with its reals at the model's coordinates.
+    /// `point` with its real variables at the model's coordinates.
     pub(crate) fn with_reals(&self, point: &[f64], unit: &[f64]) -> Vec<f64> {
         let mut moved = point.to_vec();
         for (&i, &u) in self.order[self.wholes..].iter().zip(unit) {
@@ -71,15 +71,14 @@ impl Mixed {
         moved
     }
 
-    /// Unit coordinates of the whole numbers and of the reals.
+    /// Unit coordinates of the whole numbers and of the real variables.
     pub(crate) fn split(&self, point: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let mut unit = self.unit(point);
         let reals = unit.split_off(self.wholes);
         (unit, reals)
     }
 
-    /// Points that differ from `point` in one whole number, and how many they are; then those in which two are
-    /// exchanged.
+    /// Points that differ from `point` in one whole number, and their number; then those in which two are exchanged.
     pub(crate) fn neighbours(&self, point: &[f64]) -> (Vec<Vec<f64>>, usize) {
         let mut near: Vec<Vec<f64>> = self.space.whole_moves(point).collect();
         let moves = near.len();
@@ -88,7 +87,8 @@ impl Mixed {
     }
 }
 
-/// The model's step from its centre, where `row` was seen, if all but the reals change by `change`.
+/// The model's step from its centre (where `row` was observed) if everything but the real variables changes by
+/// `change`.
 pub(crate) fn step(model: &Surrogate, merit: &Merit, row: &[f64], reals: &[f64], change: &[f64]) -> Step {
     let mut slice = Slice::new(model, change);
     let (region, start) = (Region::around(reals, REACH), vec![0.0; reals.len()]);

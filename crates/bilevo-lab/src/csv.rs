@@ -1,4 +1,4 @@
-//! CSV as RFC 4180 has it, and safe to open in a spreadsheet.
+//! CSV according to RFC 4180, safe to open in a spreadsheet.
 
 /// A line of cells.
 pub(crate) fn line(cells: impl IntoIterator<Item = String>) -> String {
@@ -6,8 +6,8 @@ pub(crate) fn line(cells: impl IntoIterator<Item = String>) -> String {
     cells.join(",") + "\n"
 }
 
-/// Text as a CSV cell that no spreadsheet executes: quoted where needed, and with an apostrophe in
-/// front of what would start a formula.
+/// Text as a CSV cell that no spreadsheet executes: quoted if necessary, with an apostrophe before anything that
+/// would start a formula.
 pub(crate) fn text(text: &str) -> String {
     const STARTS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
     let formula = text.trim_start_matches(' ').starts_with(STARTS);

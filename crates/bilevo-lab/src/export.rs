@@ -19,14 +19,14 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use std::io::{self, Write};
 
-/// Files that [`csv`] writes; an empty one comes from an empty store.
+/// How to recognise files that [`csv`] writes; an empty one comes from an empty store.
 pub const CSV: Kind = Kind {
     name: "table of rows",
     description: "a CSV export of bilevo",
     is_ours: |start| start.is_empty() || start.starts_with(b"problem,problem_hash,upper_dim,lower_dim,method,"),
 };
 
-/// Files that [`json_lines`] writes.
+/// How to recognise files that [`json_lines`] writes.
 pub const JSON_LINES: Kind = Kind {
     name: "list of rows",
     description: "a JSON lines export of bilevo",
@@ -43,7 +43,7 @@ fn contains(bytes: &[u8], part: &[u8]) -> bool {
 /// Whatever `out` reports.
 pub fn csv(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
     let lines = rows.iter().map(|row| flat::fields(&row.result)).collect::<Result<Vec<_>, _>>()?;
-    // A field that is null in one row may hold several in another.
+    // A field that is null in one row may be an object in another.
     let columns = flat::columns(&lines);
     if !columns.is_empty() {
         out.write_all(csv::line(columns.iter().map(|name| csv::text(name))).as_bytes())?;
@@ -59,7 +59,7 @@ fn csv_cell(field: &Field) -> String {
     match field {
         Field::Null => String::new(),
         Field::Text(text) => csv::text(text),
-        // As pandas and R read it.
+        // As pandas and R expect it.
         Field::Truth(truth) => if *truth { "True" } else { "False" }.into(),
         Field::Json(json) => csv::quoted(json),
     }

@@ -1,4 +1,4 @@
-//! Several files that belong together: all of them get written, or none.
+//! Several files that belong together: either all of them are written, or none.
 //!
 //! They are written into a temporary folder first, so that a full disk is noticed before anything is replaced;
 //! moving them afterwards needs no space.
@@ -12,20 +12,20 @@ use tempfile::TempDir;
 /// A file: its path within the folder, with slashes, and its bytes.
 pub(crate) type NamedFile = (String, Vec<u8>);
 
-/// Files of a folder of ours: what is there already is never replaced.
+/// Files in our own folder: existing files are never replaced.
 const NEW: Kind = Kind { name: "file", description: "a file of this folder", is_ours: |_| false };
 
-/// A file in a staging folder, locked by the process that fills it: this tells it from what a killed
-/// process left behind.
+/// A file in a staging folder, locked by the process that fills it, which distinguishes it from the leftovers of a
+/// killed process.
 const LOCK: &str = ".lock";
 
-/// Makes a folder with these files; an empty folder may be there.
+/// Creates a folder with these files; an empty folder may already exist.
 pub(crate) fn write_new(folder: &Path, files: &[NamedFile]) -> Result<(), FileError> {
     let context = |source| failed(folder, source);
     let name = folder.file_name().ok_or_else(|| context(io::Error::other("it has no name")))?;
     let parent = folder.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
     let staged = Staged::write(parent, &name.to_string_lossy(), files)?;
-    // An empty folder is in the way on some systems.
+    // On some systems an empty folder is in the way.
     let _ = fs::remove_dir(folder);
     fs::remove_file(staged.folder.path().join(LOCK)).map_err(context)?;
     fs::rename(staged.folder.path(), folder).map_err(context)?;
@@ -38,21 +38,21 @@ fn failed(path: &Path, source: io::Error) -> FileError {
     FileError::Io { doing: "write", kind: "folder", path: path.into(), source }
 }
 
-/// Files in a folder of their own that have not taken their places yet; removed with this.
+/// Files in their own folder that have not been moved into place yet; removed when this is dropped.
 pub(crate) struct Staged {
     folder: TempDir,
     _lock: File,
 }
 
 impl Staged {
-    /// Writes files into a new folder within `parent` whose name begins with `name`. What a killed
-    /// process left there is removed.
+    /// Writes files into a new folder within `parent` whose name begins with `name`. Leftovers of killed processes
+    /// are removed.
     pub(crate) fn write(parent: &Path, name: &str, files: &[NamedFile]) -> Result<Staged, FileError> {
         remove_leftovers(parent, name);
         let made = tempfile::Builder::new().prefix(&format!("{name}.")).suffix(".tmp").tempdir_in(parent);
         let folder = made.map_err(|source| failed(parent, source))?;
         let lock = File::create_new(folder.path().join(LOCK)).map_err(|source| failed(folder.path(), source))?;
-        // Systems without locks go without; then nothing is taken for a leftover either.
+        // Without locks, nothing counts as a leftover either.
         let _ = lock.try_lock();
         let staged = Staged { folder, _lock: lock };
         for (name, bytes) in files {
@@ -63,7 +63,7 @@ impl Staged {
         Ok(staged)
     }
 
-    /// Moves a file to its place within `folder`, replacing what is there.
+    /// Moves a file into place within `folder`, replacing what is there.
     pub(crate) fn place(&self, name: &str, folder: &Path) -> Result<(), FileError> {
         let place = folder.join(name);
         make_parent(&place)?;
@@ -78,7 +78,7 @@ fn make_parent(file: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Removes staging folders that no living process holds. Nothing depends on it.
+/// Removes staging folders that no living process holds. Failure is harmless.
 fn remove_leftovers(parent: &Path, name: &str) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let own = entry.file_name();

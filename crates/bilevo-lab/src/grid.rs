@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Runs of every cell unless said otherwise, as in the paper.
+/// Default number of runs of every cell, as in the paper.
 pub const DEFAULT_RUNS: u64 = 21;
 /// Largest number of runs in a grid.
 pub const MAX_TASKS: u64 = 1_000_000;

@@ -22,9 +22,9 @@ pub struct Live {
     pub facts: Vec<(&'static str, String)>,
     /// The runs of an experiment so far.
     pub table: Option<Table>,
-    /// Evaluations and the best F, one point for each time the run was read.
+    /// Evaluations and the best F, one point for each time the file was read.
     pub curve: Vec<(f64, f64)>,
-    /// Seconds after which the page reloads; none once the run has ended.
+    /// Seconds after which the page reloads; `None` once the run has ended.
     pub refresh: Option<u64>,
 }
 
@@ -48,8 +48,8 @@ impl Live {
         Ok(Page { title: &self.title, lead: &self.lead, live: self, table, figure }.render()?)
     }
 
-    /// How far the best F was from the present one, over the evaluations; none before it has changed.
-    /// On a logarithmic scale, since an early value would flatten everything that follows.
+    /// The distance of the best F at each time from the current one, over the evaluations; `None` until it changes.
+    /// The scale is logarithmic, because a bad early value would flatten everything that follows.
     fn figure(&self) -> Option<Scene> {
         let [.., last] = &self.curve[..] else { return None };
         if self.curve.iter().all(|point| point.1 == last.1) {
@@ -57,11 +57,11 @@ impl Live {
         }
         let words = format!("The best F was {} when the page was made.", short(last.1));
         let title = "Distance of F from the best so far";
-        let mut scene = Scene::new(760.0, 300.0, title, words);
+        let mut scene = Scene::new(540.0, 280.0, title, words);
         let gaps = Gaps::new(last.1, self.curve.iter().map(|p| p.1));
         let x = Axis::around(self.curve.iter().map(|p| p.0), Spread::Linear, Label::Count);
         let y = Axis::around(self.curve.iter().map(|p| gaps.of(p.1)), Spread::Log, Label::Value);
-        let frame = Frame { left: 66.0, top: 34.0, width: 680.0, height: 222.0, x, y };
+        let frame = Frame { left: 74.0, top: 34.0, width: 452.0, height: 202.0, x, y };
         scene.text((frame.left, 20.0), 14.0, Anchor::Start, Ink::Text, title);
         frame.draw(&mut scene);
         frame.name(&mut scene, "evaluations of both levels", "|F − best F|");

@@ -1,11 +1,10 @@
 //! The report: one HTML file with everything inside, readable without a network and without
 //! scripts, and the same tables and figures as files.
 //!
-//! A [`Report`] holds every table and figure once: the page, the files and the terminal show the
-//! same ones. [`general::report`] makes one of any experiment. Tables and figures are written into
-//! the page as they stand; a small script adds hovering, axis switches and the choice of problems
-//! and methods. A page stays below a few megabytes: curves are sampled more coarsely the more there
-//! are, and what would still be too much is left out with a word about it.
+//! A [`Report`] holds every table and figure once, for the page, the files and the terminal. [`general::report`]
+//! makes one for any experiment. Tables and figures are static; a small script adds tooltips, axis switches and the
+//! choice of problems and methods. A page stays below a few megabytes: the more curves there are, the more coarsely
+//! they are sampled, and anything that would still be too much is left out, with a note.
 
 pub mod general;
 pub(crate) mod page;
@@ -164,12 +163,12 @@ pub fn is_report(start: &[u8]) -> bool {
 /// Points of all curves together.
 const POINT_BUDGET: usize = 24_000;
 
-/// Points of each of so many curves.
+/// Points of each curve, if there are this many.
 pub(crate) fn points(curves: usize) -> usize {
     (POINT_BUDGET / curves.max(1)).clamp(6, convergence::POINTS)
 }
 
-/// What was run, and what must be known before comparing it.
+/// What was run, and what to know before comparing it.
 pub(crate) fn lead(rows: &[Row], groups: &[Group<'_>]) -> String {
     let (methods, problems) = (groups::methods(groups).len(), groups::problems(groups).len());
     let first = format!("{} runs of {methods} methods on {problems} problems.", grouped(rows.len() as u64));

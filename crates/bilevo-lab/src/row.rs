@@ -52,7 +52,7 @@ impl Row {
         self.result.accuracy
     }
 
-    /// Whether the problem was solved; none if its optimum is unknown.
+    /// Whether the problem was solved; `None` if its optimum is unknown.
     pub fn solved(&self) -> Option<bool> {
         self.result.solved
     }

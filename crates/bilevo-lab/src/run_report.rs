@@ -46,8 +46,7 @@ impl RunReport<'_> {
         point.unwrap_or_default()
     }
 
-    /// The name of a variable; that of an answer of the follower's own solver, of which the problem knows
-    /// nothing, is a number.
+    /// The name of a variable. If only the follower's own solver knows the answer, the variables have numbers.
     fn name(&self, level: Level, index: usize) -> String {
         let letter = if level == Level::Upper { 'x' } else { 'y' };
         let own = self.spec.level(level).space.names(letter);

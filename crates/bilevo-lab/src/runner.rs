@@ -25,7 +25,7 @@ pub enum TraceDetail {
     Changes,
     /// Every generation.
     All,
-    /// None.
+    /// No points.
     Nothing,
 }
 
@@ -54,9 +54,9 @@ pub struct Progress<'a> {
     pub total: usize,
     /// Time since the start of this session.
     pub elapsed: Duration,
-    /// Time left, by the pace of this session; none before its first run ended.
+    /// Time left at the pace of this session; `None` before its first run has ended.
     pub left: Option<Duration>,
-    /// The run that just ended or failed; none at the start.
+    /// The run that just ended or failed; `None` at the start.
     pub run: Option<&'a RunId>,
     /// The run that just failed.
     pub failure: Option<&'a FailedRun>,
@@ -67,11 +67,11 @@ pub struct Progress<'a> {
 pub struct GridReport {
     /// All runs of the grid.
     pub total: usize,
-    /// Runs the store had before.
+    /// Runs that the store already had.
     pub found: usize,
-    /// Runs done and written now.
+    /// Runs done in this session.
     pub done: usize,
-    /// Runs that ended in an error now.
+    /// Runs that failed in this session.
     pub failed: Vec<FailedRun>,
 }
 
@@ -82,7 +82,7 @@ impl GridReport {
     }
 }
 
-/// Why a single run left no row.
+/// Why a run has no row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunFailure {
     /// The stop flag ended it; it is simply missing.
@@ -221,7 +221,7 @@ impl Session<'_> {
     }
 }
 
-/// Drops the points that the detail asked for does not want.
+/// Drops the points that the requested detail does not need.
 fn thin(trace: &mut Vec<TracePoint>, detail: TraceDetail) {
     match detail {
         TraceDetail::All => {}
@@ -234,7 +234,7 @@ fn thin(trace: &mut Vec<TracePoint>, detail: TraceDetail) {
     }
 }
 
-/// Runs a task, evaluating one point after the other.
+/// Runs a task, evaluating one point after another.
 ///
 /// # Errors
 /// The flag ended it, or it cannot be done.
@@ -251,7 +251,7 @@ pub fn solve_task(task: &Task, stop: &Arc<AtomicBool>) -> Result<Row, RunFailure
     Ok(Row { result, config: config.into(), trace: curve.0 })
 }
 
-/// Collects the elite after every generation.
+/// Records the elite after every generation.
 #[derive(Default)]
 struct Curve(Vec<TracePoint>);
 

@@ -95,7 +95,7 @@ fn sorted(sample: &[f64]) -> Result<Vec<f64>, StatsError> {
     Ok(sorted)
 }
 
-/// Refuses what no statistic can use.
+/// Rejects samples that no statistic can use.
 fn check(sample: &[f64]) -> Result<(), StatsError> {
     if sample.is_empty() {
         return Err(StatsError::Empty);
@@ -114,7 +114,7 @@ fn interpolate(sorted: &[f64], p: f64) -> f64 {
     if low == high { low } else { low * (1.0 - share) + high * share }
 }
 
-/// How many of some runs reached the optimum.
+/// How many of some runs found the optimum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Successes {
     /// Runs that count as solved.
@@ -125,7 +125,7 @@ pub struct Successes {
     pub runs: usize,
 }
 
-/// Counts the runs for which [`Row::solved`] says yes.
+/// Counts the runs that are [solved](Row::solved).
 pub fn successes<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Successes {
     let mut counts = Successes::default();
     for row in rows {
@@ -141,8 +141,8 @@ pub fn expected_running_time<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Opt
     ert(rows.into_iter().map(|row| (row.total_evals(), row.solved() == Some(true))))
 }
 
-/// Expected running time: the evaluations of all runs divided by the number of successes; none
-/// without a success. Each item is (evaluations of the run, whether it succeeded).
+/// Expected running time: the evaluations of all runs, divided by the number of successes; `None` without a success.
+/// Each item is (evaluations of the run, whether it succeeded).
 pub fn ert(runs: impl IntoIterator<Item = (u64, bool)>) -> Option<f64> {
     let (mut evals, mut successes) = (0.0, 0_usize);
     for (spent, success) in runs {
@@ -155,7 +155,7 @@ pub fn ert(runs: impl IntoIterator<Item = (u64, bool)>) -> Option<f64> {
 /// The level at which the paper calls a difference significant.
 pub const SIGNIFICANCE: f64 = 0.05;
 
-/// The paper's verdict on a pair of samples of which the smaller values are the better ones.
+/// The paper's verdict on a pair of samples; smaller values are better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The first sample is significantly better: `+`.
@@ -187,8 +187,8 @@ impl Verdict {
     }
 }
 
-/// The verdict on `ours` against `other` by the rank-sum test, smaller values being better; none if
-/// the samples are too small for any difference to be significant.
+/// The verdict on `ours` against `other` by the rank-sum test; smaller values are better. `None` if the samples are
+/// too small for any difference to be significant.
 ///
 /// # Errors
 /// As [`rank_sum`].

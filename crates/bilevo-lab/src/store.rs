@@ -33,11 +33,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Which generations of rows to give back.
+/// Which rows to return.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum History {
-    /// For every method, problem, size and settings only the rows of the version, config and
-    /// problem file that were run last: what tables compare.
+    /// For every method, problem, size and settings, only the rows of the version, config and problem file that were
+    /// run last. Tables compare these.
     #[default]
     Newest,
     /// Every row.
@@ -61,9 +61,9 @@ pub struct Filter {
     pub methods: Vec<String>,
     /// Problems.
     pub problems: Vec<String>,
-    /// Old rows too?
+    /// Whether to include old rows.
     pub history: History,
-    /// Traces too?
+    /// Whether to load traces.
     pub traces: Traces,
 }
 
@@ -87,7 +87,7 @@ impl Filter {
 /// A run that ended in an error, with its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedRun {
-    /// Which run.
+    /// The identity of the run.
     pub id: RunId,
     /// What went wrong.
     pub message: String,
@@ -100,7 +100,7 @@ pub struct Store {
     path: PathBuf,
     format: u32,
     snapshot: Option<reading::Snapshot>,
-    /// Whether something was or may have been written.
+    /// Whether anything was or may have been written.
     writing: Cell<bool>,
     registration: file::Registration,
 }
@@ -128,8 +128,8 @@ impl Store {
         let context = |source| StoreError::sqlite(&path, source);
         let mut conn = Connection::open_with_flags(&path, flags).map_err(context)?;
         conn.busy_timeout(Duration::from_secs(10)).map_err(context)?;
-        // A killed process loses nothing this way; a power cut may undo the latest rows, which are
-        // then simply run again.
+        // A killed process loses nothing this way; a power cut may undo the latest rows, which are then simply run
+        // again.
         conn.pragma_update(None, "synchronous", "NORMAL").map_err(context)?;
         check_tables(&conn, &path)?;
         schema::prepare(&mut conn).map_err(context)?;
@@ -176,7 +176,7 @@ impl Store {
         file::belongs(path, &self.path)
     }
 
-    /// Lets the file grow by so many pages only, as a full disk would.
+    /// Lets the file grow by this many pages only, as a full disk would.
     #[cfg(test)]
     pub(crate) fn limit_growth(&self, pages: u32) -> rusqlite::Result<()> {
         let now: u32 = self.conn.pragma_query_value(None, "page_count", |row| row.get(0))?;
@@ -194,7 +194,7 @@ impl Store {
         if verdict == "ok" { Ok(lock) } else { Err(self.damaged(verdict)) }
     }
 
-    /// Not before there is something to write: a grid that is complete leaves its store as it is.
+    /// Only once there is something to write: a complete grid leaves its store unchanged.
     fn begin_writing(&self) {
         if !self.writing.replace(true) {
             file::begin_writing(&self.conn);
@@ -210,7 +210,7 @@ impl Store {
         insert(&mut self.conn, row).map_err(|e| StoreError::sqlite(&self.path, e))
     }
 
-    /// Notes that a run ended in an error; forgotten when the run succeeds later.
+    /// Records that a run ended in an error; the record is removed when the run succeeds later.
     ///
     /// # Errors
     /// As [`Store::insert`].
@@ -244,8 +244,8 @@ impl Store {
         self.checked(if self.format == 1 { format1::failures(&self.conn) } else { schema::failures(&self.conn) })
     }
 
-    /// The rows that match a filter, ordered by problem, size, method, settings, seed and version, whichever of
-    /// them finished first.
+    /// The rows that match a filter, ordered by problem, size, method, settings, seed and version, whatever the order
+    /// in which they finished.
     ///
     /// # Errors
     /// Whatever SQLite reports, or a trace that cannot be read.
@@ -283,7 +283,7 @@ impl Store {
         }
     }
 
-    /// What was read, unless the file has changed meanwhile under a reader without locks.
+    /// What was read, unless the file changed in the meantime under a reader without locks.
     fn checked<T>(&self, read: rusqlite::Result<T>) -> Result<T, StoreError> {
         match &self.snapshot {
             Some(snapshot) if !snapshot.holds(&self.path) => Err(StoreError::Changed { path: self.path.clone() }),
@@ -300,7 +300,7 @@ impl Store {
     }
 }
 
-/// The format of a store whose tables are those of its format.
+/// The format of a store, if its tables are those of that format.
 fn check_tables(conn: &Connection, path: &Path) -> Result<u32, StoreError> {
     let format = schema::format(conn).map_err(|e| StoreError::sqlite(path, e))?;
     let tables = match format {
@@ -326,8 +326,8 @@ fn insert(conn: &mut Connection, row: &Row) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-/// Drops runs of a (method, problem, size, settings) that were made by another version, config or
-/// problem file than the run written last.
+/// Drops runs of a (method, problem, size, settings) from another version, config or problem file than the latest
+/// run.
 fn keep_newest(lines: &mut Vec<(Line, RunId)>) {
     let cell = |id: &RunId| (id.problem.clone(), id.upper_dim, id.lower_dim, id.method.clone(), id.settings.clone());
     let origin = |id: &RunId| (id.version.clone(), id.config_hash.clone(), id.problem_hash.clone());

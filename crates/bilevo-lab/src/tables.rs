@@ -1,9 +1,8 @@
 //! Tables: a small model (columns, rows, marks), made from groups of runs and written as text,
 //! Markdown, LaTeX, CSV or HTML.
 //!
-//! [`groups`] puts the runs together, [`marks`] tests them, [`general`] is the table of any
-//! experiment. [`mod@format`] writes tables; whatever a problem or method is called, the output
-//! stays a table.
+//! [`groups`] groups the runs, [`marks`] tests them, and [`general`] is the table of any experiment. [`mod@format`]
+//! writes tables; whatever the names of problems and methods, the output stays a table.
 
 pub mod format;
 pub mod general;
@@ -12,7 +11,7 @@ pub mod marks;
 
 pub use format::Format;
 
-/// A mark behind a number; the note of a table says who is better than whom.
+/// A mark after a number; the note of a table explains it.
 pub use crate::stats::Verdict as Mark;
 
 /// How often each mark was given.
@@ -27,7 +26,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts one mark; nothing if there is none.
+    /// Counts one mark, if there is one.
     pub fn add(&mut self, mark: Option<Mark>) {
         match mark {
             Some(Mark::Better) => self.plus += 1,
@@ -62,7 +61,7 @@ impl FromIterator<Option<Mark>> for Tally {
 pub struct Cell {
     /// What it says.
     pub text: String,
-    /// Mark behind the text.
+    /// Mark after the text.
     pub mark: Option<Mark>,
 }
 
@@ -114,7 +113,7 @@ pub fn sci(value: f64) -> String {
     }
 }
 
-/// Where a column's text stands.
+/// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     /// Names.
@@ -128,11 +127,11 @@ pub enum Align {
 pub struct Column {
     /// Its heading.
     pub title: String,
-    /// Where its text stands.
+    /// Its alignment.
     pub align: Align,
 }
 
-/// A table, whatever it will be written as.
+/// A table, independent of its format.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// Caption.
@@ -158,7 +157,7 @@ impl Table {
         Table { title: title.into(), heads, columns, ..Table::default() }
     }
 
-    /// The closing lines as a table of their own, for formats whose lines are all data.
+    /// The closing lines as a separate table, for formats in which all lines are data.
     pub fn closing(&self) -> Option<Table> {
         let title = format!("{}: closing lines", self.title);
         (!self.footer.is_empty()).then(|| Table {

@@ -1,9 +1,8 @@
 //! Arithmetic as people write it, compiled once and evaluated without allocation.
 //!
-//! A text goes through `parser` (a tree as written), `expand` (names looked up, loops written
-//! out, constants folded: a `node`) and `emit` (steps of the `machine`). Every name and index
-//! is checked before anything is evaluated, and writing loops out is bounded, so that a small text
-//! cannot ask for endless work.
+//! A text goes through `parser` (a tree as written), `expand` (names resolved, loops unrolled, constants folded: a
+//! `node`) and `emit` (steps of the `machine`). Every name and index is checked before anything is evaluated, and the
+//! unrolling of loops is limited, so that a small text cannot cause endless work.
 //!
 //! ```
 //! use bilevo_problems::expression::Expression;
@@ -38,7 +37,7 @@ use node::Node;
 use scope::{Allowance, Scope, Shape, Symbol};
 use std::cell::RefCell;
 
-/// An expression of some variables, on its own.
+/// An expression of some variables, without a file.
 #[derive(Debug)]
 pub struct Expression {
     program: Program,
@@ -64,13 +63,13 @@ impl Expression {
         Ok(Expression { program: Program::new(&[], &[], &node, names.len()) })
     }
 
-    /// The value for these values of the variables, if there are as many as there are names.
+    /// The value for these values of the variables; `None` if their number is wrong.
     pub fn evaluate(&self, variables: &[f64]) -> Option<f64> {
         (variables.len() == self.program.variables).then(|| self.program.run(variables, &[], &mut Vec::new()))
     }
 }
 
-/// A named part of other expressions: what is stored in a slot.
+/// A named part of other expressions, stored in a slot.
 pub(crate) struct Definition {
     pub(crate) slot: u32,
     pub(crate) node: Node,
@@ -82,18 +81,18 @@ pub(crate) struct Program {
     code: Vec<Op>,
     /// Number of variables, which come first in memory.
     variables: usize,
-    /// Where the stack begins, and how long memory is with it.
+    /// Where the stack begins, and the total length of the memory.
     stack: usize,
     memory: usize,
 }
 
 thread_local! {
-    /// Memory of the machine, kept between evaluations.
+    /// The machine's memory, reused between evaluations.
     static MEMORY: RefCell<Vec<f64>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Program {
-    /// Steps for those `definitions` (in their order) that are used, then `results`, then `value`.
+    /// Steps for those `definitions` (in order) that are used, then `results`, then `value`.
     pub(crate) fn new(definitions: &[Definition], results: &[&Node], value: &Node, variables: usize) -> Program {
         let stack = variables + definitions.len();
         let used = used_slots(definitions, results.iter().copied().chain([value]), stack);
@@ -115,7 +114,7 @@ impl Program {
         self.code.len()
     }
 
-    /// Computes everything for the variables `x` and then `y`, as many as the program was made for.
+    /// Computes everything for the variables `x` and then `y`; their numbers must match the program.
     pub(crate) fn run(&self, x: &[f64], y: &[f64], results: &mut Vec<f64>) -> f64 {
         MEMORY.with_borrow_mut(|memory| {
             if memory.len() < self.memory {
@@ -128,7 +127,7 @@ impl Program {
     }
 }
 
-/// Which slots the given nodes use, through definitions too. Definitions only use earlier ones.
+/// Which slots the given nodes use, directly or through definitions. Definitions only use earlier ones.
 pub(crate) fn used_slots<'n>(
     definitions: &[Definition],
     nodes: impl Iterator<Item = &'n Node>,

@@ -77,9 +77,9 @@ pub enum ProblemFile {
         spec: ProgramSpec,
         /// A hash of what the file means, its program's files included.
         hash: String,
-        /// Words for reports.
+        /// Labels for reports.
         labels: Labels,
-        /// The text of the file, for remarks about it.
+        /// The text of the file, for messages about it.
         origin: Origin,
     },
 }
@@ -99,7 +99,7 @@ impl ProblemFile {
         }
     }
 
-    /// A hash of the contents of the file, its tables and the files of its program, the same on every machine.
+    /// A hash of the contents of the file, its tables and its program's files; the same on every machine.
     pub fn hash(&self) -> &str {
         match self {
             ProblemFile::Expressions(problem) => problem.hash(),
@@ -132,7 +132,7 @@ pub fn parse(
     parse_and_hash(name, text, load, &Reading::default()).map(|(file, _)| file)
 }
 
-/// The problem, and its hash, to which files may be added.
+/// The problem and its hash, to which files may be added.
 fn parse_and_hash(
     name: &str,
     text: &str,
@@ -173,7 +173,7 @@ fn parse_and_hash(
     }
 }
 
-/// What often lies behind a TOML error.
+/// The usual cause of a TOML error.
 fn toml_hint(document: &Document, span: Option<std::ops::Range<usize>>) -> String {
     let line = span.and_then(|span| document.text.get(..span.start)?.lines().last().map(str::to_string));
     match line {
@@ -218,7 +218,7 @@ fn document_fields(reader: &mut Reader, table: &DeTable, load: data::Load) -> Op
     let find = |key: &str| top.iter().find(|field| field.key == key);
     let tables = tables(reader, &top)?;
     let mut scope = Scope::default();
-    // Each may use what stands above it.
+    // Each may use those above it.
     for field in &top {
         match field.key.as_str() {
             "parameters" => data::parameters(reader, field, &mut scope),
@@ -283,7 +283,7 @@ fn expression_levels(
     let definitions = definitions.map(|field| levels::definitions(reader, field, &mut scope, dim)).unwrap_or_default();
     let upper = levels::expressions(reader, Level::Upper, upper.0, upper.1, &scope);
     let lower = levels::expressions(reader, Level::Lower, lower.0, lower.1, &scope);
-    // Slots are only sound when every variable could be read.
+    // Slots are valid only if every variable could be read.
     if reader.failed() {
         return None;
     }

@@ -5,12 +5,12 @@
 //! F = Σₖ (Σᵢ aₖᵢ zᵢ)² + Σᵢ dᵢ zᵢ with z = (x, y), so the leader is convex in both together, and
 //! f = Σ_{i≤j} bᵢⱼ yᵢ yⱼ + Σᵢⱼ cᵢⱼ xᵢ yⱼ + Σⱼ eⱼ sin(2 yⱼ) exp(0.3 xⱼ).
 //!
-//! The follower's answers sit at vertices and edges of the box, or in a dent of a sine, and jump; the
-//! leader's optimum often lies where two of them tie. It is not known by construction: the best known values
-//! are those of a search that solves the follower's problem globally at every decision (`cargo run --release
-//! -p bilevo-bench --bin reference`).
+//! The follower's answers are at vertices and edges of the box, or in a dip of a sine, and they jump; the leader's
+//! optimum is often where two of them tie. It is not known by construction: the best known values come from a search
+//! that solves the follower's problem globally at every decision (`cargo run --release -p bilevo-bench --bin
+//! reference`).
 //!
-//! Each is made as the text of a problem file, so that all that works with expressions works with it.
+//! Each is written as the text of a problem file, so that everything that works with expressions works with it.
 
 use crate::file::ExpressionProblem;
 use crate::{Point, ProblemError};

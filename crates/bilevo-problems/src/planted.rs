@@ -57,10 +57,10 @@ pub struct Planted {
     noise: Option<Mutex<HashMap<u64, u64>>>,
 }
 
-/// How far an answer is from being right, in plain units.
+/// How far an answer is from the right one, in plain units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Judged {
-    /// F − F*; none if there is no feasible decision.
+    /// F − F*; `None` if there is no feasible decision.
     pub error: Option<f64>,
     /// Violation of both levels.
     pub violation: f64,
@@ -69,7 +69,7 @@ pub struct Judged {
 }
 
 thread_local! {
-    /// w and d, so that an evaluation allocates nothing.
+    /// Scratch for w and d, so that an evaluation allocates nothing.
     static POINT: RefCell<(Vec<f64>, Vec<f64>)> = const { RefCell::new((Vec::new(), Vec::new())) };
 }
 
@@ -118,7 +118,7 @@ impl Planted {
         Ok(made)
     }
 
-    /// Fills in what the specification says of constraints, ties and the optimum.
+    /// Adds constraints, ties and the optimum to the specification.
     fn describe(&mut self) {
         let has = |feature: Feature| self.features.contains(&feature);
         let (m, n) = (self.spec.upper.dim(), self.spec.lower.dim());
@@ -153,7 +153,7 @@ impl Planted {
         &self.features
     }
 
-    /// The planted point; none if there is no feasible decision.
+    /// The planted point; `None` if there is no feasible decision.
     pub fn optimum(&self) -> Option<(Vec<f64>, Vec<f64>)> {
         let x = self.upper.stands(&self.planted[0]);
         (!self.spec.best_known.is_empty()).then(|| (x.clone(), self.answer_to(&vec![0.0; x.len()])))
@@ -202,7 +202,7 @@ impl Planted {
         self.pieces.iter().map(move |piece| (&**piece, free)).chain(self.tie.iter().map(move |tie| (&**tie, d)))
     }
 
-    /// The level's objective less its value at the optimum and what depends on x alone.
+    /// The level's objective minus its value at the optimum and minus what depends on x alone.
     fn terms(&self, level: Level, w: &[f64], d: &[f64]) -> f64 {
         let term = |(piece, d): (&dyn Piece, &[f64])| match level {
             Level::Upper => piece.upper(w, d),
@@ -224,7 +224,7 @@ impl Planted {
         }
     }
 
-    /// How far an answer is from being right, without noise and in plain units.
+    /// How far an answer is from the right one, without noise and in plain units.
     pub fn judge(&self, x: &[f64], y: &[f64]) -> Judged {
         let (mut w, mut d) = (Vec::new(), Vec::new());
         self.place(x, y, &mut w, &mut d);
@@ -267,7 +267,7 @@ impl Planted {
         words.join("\n")
     }
 
-    /// Another draw for every evaluation of a point, the same in every run.
+    /// A new random value for every evaluation of a point; the same values in every run.
     fn noise(&self, level: Level, x: &[f64], y: &[f64]) -> f64 {
         let Some(seen) = &self.noise else { return 0.0 };
         let bits = x.iter().chain(y).map(|v| v.to_bits());
@@ -279,7 +279,7 @@ impl Planted {
     }
 }
 
-/// The piece that owns the follower's last coordinate, if a feature wants one.
+/// The piece that owns the follower's last coordinate, if a feature needs one.
 fn tie(features: &[Feature], stream: &mut Stream) -> Option<Box<dyn Piece>> {
     let wish = between(stream, 0.1, 0.5) * if stream.below(2) == 0 { -1.0 } else { 1.0 };
     let ties = |pessimistic| Box::new(Ties { half: 0.7, wish, pessimistic }) as Box<dyn Piece>;
@@ -292,7 +292,7 @@ fn tie(features: &[Feature], stream: &mut Stream) -> Option<Box<dyn Piece>> {
     })
 }
 
-/// All pieces but the tie, for m upper and `free` lower coordinates.
+/// All pieces except the tie, for m upper and `free` lower coordinates.
 fn pieces(
     features: &[Feature],
     stream: &mut Stream,

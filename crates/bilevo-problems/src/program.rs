@@ -1,5 +1,5 @@
-//! A problem whose evaluations are made by an external program, as plain data: what a problem
-//! file says about the program. The evaluator that runs it is elsewhere.
+//! A problem that an external program evaluates, as plain data: what a problem file says about the program. The
+//! evaluator that runs it is elsewhere.
 
 use bilevo_core::problem::{Follower, Level, ProblemSpec, SpecError};
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub struct ProgramSpec {
     pub folder: PathBuf,
     /// The command of each level.
     pub commands: Commands,
-    /// The command of the follower's own solver, if it has one that is not the leader's command.
+    /// The command of the follower's own solver, if it differs from the leader's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follower: Option<Command>,
     /// How long one evaluation may take; a request with several points may take that many times longer.
@@ -131,8 +131,8 @@ pub enum Pattern {
         /// The expression.
         regex: String,
     },
-    /// A place in a table of words separated by blanks, commas or semicolons, both counted from 1;
-    /// negative numbers count from the end.
+    /// A position in a table of words separated by blanks, commas or semicolons, both counted from 1; negative
+    /// numbers count from the end.
     Place {
         /// The line among those that are not blank.
         line: i64,
@@ -148,15 +148,15 @@ impl Default for Pattern {
     }
 }
 
-/// Time for one evaluation unless the file says otherwise.
+/// Default time for one evaluation.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
-/// Additional time for the first answer of a fresh program unless the file says otherwise.
+/// Default additional time for the first answer of a fresh program.
 pub const DEFAULT_START_TIMEOUT: Duration = Duration::from_secs(30);
-/// Failures in a row that end a run unless the file says otherwise.
+/// Default number of failures in a row that end a run.
 pub const DEFAULT_MAX_FAILURES: u32 = 50;
 /// Longest time-out, so that sums of times never overflow.
 pub const MAX_TIMEOUT: Duration = Duration::from_secs(366 * 24 * 3600);
-/// Most points in one request.
+/// Maximum number of points in one request.
 pub const MAX_BATCH: usize = 100_000;
 
 impl ProgramSpec {
@@ -186,7 +186,7 @@ impl ProgramSpec {
         all
     }
 
-    /// Refuses a description with which no program could run.
+    /// Rejects a description with which no program could run.
     ///
     /// # Errors
     /// See [`ProgramError`].

@@ -1,5 +1,5 @@
-//! SMD1–SMD12 turned, stretched and shifted at random, so that no method gains from the suite's
-//! alignment with the axes: `smd1-rotated` to `smd12-rotated`, instance K under `smd1-rotated:K`.
+//! SMD1–SMD12, rotated, stretched and shifted at random, so that no method benefits from the suite's alignment with
+//! the axes: `smd1-rotated` to `smd12-rotated`, instance K under `smd1-rotated:K`.
 //!
 //! Each level has a map of its own. Let B be the box of the level in SMD, with centre c and half
 //! widths h. A new point w stands for p = c + h ∘ A(w − t), where A = R₁ᵀ D R₂ with random rotations
@@ -25,7 +25,7 @@ use std::cell::RefCell;
 
 /// The largest stretch of a direction; the smallest is its inverse.
 const STRETCH: f64 = 2.0;
-/// Shifts lie within this distance of 0.
+/// The largest shift.
 const SHIFT: f64 = 2.0;
 /// The most by which a side of the box moves out, in half widths.
 const MARGIN: f64 = 0.25;
@@ -60,7 +60,7 @@ impl Rotated {
 }
 
 thread_local! {
-    /// The plain problem's point, so that an evaluation allocates nothing.
+    /// Scratch for the plain problem's point, so that an evaluation allocates nothing.
     static POINT: RefCell<(Vec<f64>, Vec<f64>)> = const { RefCell::new((Vec::new(), Vec::new())) };
 }
 
@@ -136,7 +136,7 @@ impl Map {
     }
 }
 
-/// A random rotation, any as likely as any other: Gaussian rows made orthonormal one after the other.
+/// A uniformly random rotation: Gaussian rows, orthonormalised one after another.
 pub(crate) fn rotation(dim: usize, stream: &mut Stream) -> Vec<f64> {
     let mut rows: Vec<f64> = (0..dim * dim).map(|_| stream.normal()).collect();
     for i in 0..dim {

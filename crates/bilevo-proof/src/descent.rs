@@ -1,4 +1,4 @@
-//! Directions in which the follower would leave: no answer of the follower lies where there is one.
+//! Directions in which the follower would move: where there is one, there is no answer of the follower.
 //!
 //! On a region Z, let one direction d of y satisfy d·∇f < 0 and d·∇gᵢ < 0 for every constraint that may
 //! be active, throughout Z, with dⱼ ≥ 0 where yⱼ may be at its lower bound (≤ 0 at the upper). Then from
@@ -18,7 +18,7 @@ enum Kind {
     Stays,
 }
 
-/// What is known about the follower's formulas on a region, as far as steps in y go.
+/// What is known about the follower's formulas on a region, for steps in y.
 pub(crate) struct Slopes {
     objective: Vec<Interval>,
     /// Constraints that may be active: their index, derivatives by y, and whether affine in y.
@@ -30,7 +30,7 @@ pub(crate) struct Slopes {
     whole: Vec<bool>,
 }
 
-/// A condition that is left out, to see whether it is what holds the follower.
+/// A condition that is left out, to see whether it holds the follower.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Without {
     Nothing,
@@ -41,7 +41,7 @@ pub(crate) enum Without {
 }
 
 impl Slopes {
-    /// None if first-order arguments do not apply on the region.
+    /// `None` if first-order arguments do not apply on the region.
     pub(crate) fn new(work: &mut Work<'_>, region: &[Interval]) -> Option<Slopes> {
         let problem = work.problem;
         let nx = problem.nx;
@@ -76,7 +76,7 @@ impl Slopes {
         Some(Slopes { objective, active, equations, at_bound, whole: problem.whole[nx..].to_vec() })
     }
 
-    /// Whether a direction exists, some condition left out.
+    /// Whether a direction exists if a condition is left out.
     pub(crate) fn descend(&self, without: Without, work: &mut Work<'_>) -> bool {
         let ny = self.objective.len();
         let may =
@@ -88,7 +88,7 @@ impl Slopes {
             }
         }
         rows.extend(self.equations.iter().map(|slopes| (&slopes[..], Kind::Stays)));
-        // Alone, f falls along an axis or not at all.
+        // Without constraints, f decreases along an axis or not at all.
         if rows.len() == 1 {
             let slope = |j: usize| self.objective[j];
             return (0..ny).any(|j| (slope(j).hi < 0.0 && may(j, 1)) || (slope(j).lo > 0.0 && may(j, 0)));
@@ -127,8 +127,8 @@ fn holds(slopes: &[Interval], kind: Kind, direction: &[f64]) -> bool {
     }
 }
 
-/// A direction that makes the rows fall, by a margin if one is given, as d = p − q with 0 ≤ p, q ≤ `limits`.
-/// The largest change of a row is Σ hiⱼ pⱼ − loⱼ qⱼ.
+/// A direction along which the rows decrease, by a margin if one is given, as d = p − q with 0 ≤ p, q ≤ `limits`. The
+/// largest change of a row is Σ hiⱼ pⱼ − loⱼ qⱼ.
 fn linear_program(rows: &[(&[Interval], Kind)], margin: f64, limits: &[f64]) -> Option<Vec<f64>> {
     let ny = limits.len() / 2;
     let mut program = Rows::default();
@@ -145,8 +145,8 @@ fn linear_program(rows: &[(&[Interval], Kind)], margin: f64, limits: &[f64]) -> 
     wanted.then(|| (0..ny).map(|j| answer.point[j] - answer.point[ny + j]).collect())
 }
 
-/// Directions near a direction with short numbers, so that what ought to be zero is: small whole numbers if
-/// there are, else fractions with few bits.
+/// Nearby directions with short numbers, so that values that should be zero are: small whole numbers if possible,
+/// otherwise fractions with few bits.
 fn round(direction: &[f64]) -> Vec<Vec<f64>> {
     let largest = direction.iter().fold(0.0f64, |m, d| m.max(d.abs()));
     if largest == 0.0 {

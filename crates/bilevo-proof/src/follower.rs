@@ -27,9 +27,9 @@ pub struct FollowerProof {
     pub verdict: FollowerVerdict,
     /// f(x, y) is at most this far from the follower's optimum; infinite if nothing is known.
     pub gap: f64,
-    /// The largest gap that counts as none.
+    /// The largest gap that counts as zero.
     pub tolerance: f64,
-    /// Largest violation of a lower constraint or bound by y; none if undefined.
+    /// Largest violation of a lower constraint or bound by y; `None` if undefined.
     pub violation: Option<f64>,
     /// A better answer and its f, certainly feasible.
     pub better: Option<(Vec<f64>, f64)>,
@@ -43,7 +43,7 @@ pub struct FollowerProof {
     pub stopped: Option<Stopped>,
 }
 
-/// A violation up to this is none: what a run in floating-point numbers leaves.
+/// Violations up to this are rounding errors of a run.
 const VIOLATION: f64 = 1e-6;
 
 /// Is `y` the follower's best answer at `x`, up to a gap of `tolerance` · max(1, |f|)?
@@ -55,7 +55,7 @@ pub fn follower(problem: &Problem, x: &[f64], y: &[f64], tolerance: f64, limits:
     let tolerance = tolerance * full.magnitude().max(1.0);
     let violation = violation(&mut work, &at).filter(|_| value.is_finite() && full.is_finite());
     let feasible = violation.is_some_and(|violation| violation <= VIOLATION);
-    // Of an infeasible claim nothing better can be said than which answers there are.
+    // If the claim is infeasible, only feasible answers can be reported.
     let (least, most) = if feasible { (value.lo, value.hi) } else { (f64::INFINITY, f64::MAX) };
     let limit = if feasible { most - tolerance } else { f64::MAX };
     let root: Region =
@@ -91,13 +91,13 @@ struct Search<'s, 'p> {
     work: Work<'p>,
     x: &'s [f64],
     tolerance: f64,
-    /// f of the claim is at least this.
+    /// A lower bound of f at the claim.
     least: f64,
     better: Option<Vec<f64>>,
 }
 
 impl Search<'_, '_> {
-    /// Goes through the tree; why it stopped before all was excluded, and a lower bound of f.
+    /// Goes through the tree; returns why it stopped early, and a lower bound of f.
     fn run(&mut self, tree: &mut Tree<'_>, wanted: &Wanted<'_>) -> (Option<Stopped>, f64) {
         let problem = self.work.problem;
         let rows: Vec<&Row> = std::iter::once(&problem.lower).chain(&problem.lower_inequalities).collect();
@@ -120,7 +120,7 @@ impl Search<'_, '_> {
         (why, left.min(wanted.limit))
     }
 
-    /// Looks for a better answer near a region, and keeps it if that is certain.
+    /// Looks for a better answer near a region, and keeps it if it is certain.
     fn try_answer(&mut self, region: &Region) {
         let problem = self.work.problem;
         let nx = problem.nx;
@@ -158,8 +158,8 @@ pub(crate) fn meets(work: &mut Work<'_>, inequalities: &[Row], equalities: &[Row
     inequalities.iter().all(|row| within(row, false)) && equalities.iter().all(|row| within(row, true))
 }
 
-/// The largest violation of the follower's constraints and of bounds at a point, or distance from a whole
-/// number; none if undefined.
+/// The largest violation of the follower's constraints and bounds at a point, or the distance from a whole number;
+/// `None` if undefined.
 fn violation(work: &mut Work<'_>, at: &Region) -> Option<f64> {
     let problem = work.problem;
     let mut worst = 0.0f64;

@@ -1,4 +1,4 @@
-//! Formulas as one graph in which equal parts exist once.
+//! Formulas as one graph, in which equal parts exist only once.
 //!
 //! Every formula of a problem, its derivatives included, is a node; a node's operands come before it, so
 //! that one pass over a sorted list of nodes evaluates it. Constants are intervals, because what is
@@ -38,7 +38,7 @@ pub(crate) enum Function {
     Abs,
     Sign,
     Floor,
-    /// For derivatives: 1 where the argument is positive, 0 where it is negative, anything between at 0.
+    /// For derivatives: 1 if the argument is positive, 0 if it is negative, anything in between at 0.
     Above,
 }
 
@@ -92,7 +92,7 @@ pub(crate) struct Graph {
     ops: Vec<Op>,
     known: HashMap<Op, Id>,
     derivatives: HashMap<(Id, u32), Id>,
-    /// A function that this crate does not know, if one was told.
+    /// A function that this crate does not know, if one occurred.
     pub(crate) unknown: Option<&'static str>,
 }
 
@@ -110,7 +110,7 @@ impl Graph {
     }
 
     pub(crate) fn span(&mut self, value: Interval) -> Id {
-        // + 0.0 makes one zero of two.
+        // + 0.0 merges the two zeros.
         self.put(Op::Span((value.lo + 0.0).to_bits(), (value.hi + 0.0).to_bits()))
     }
 
@@ -136,7 +136,7 @@ impl Graph {
         let foldable = !matches!(op, Op::Span(..) | Op::Variable(_)) && op.operands().all(|id| constant(id).is_some());
         if foldable {
             let (value, grade) = forward::apply(op, |id| (constant(id).unwrap_or(Interval::EMPTY), Grade::Smooth));
-            // What is undefined stays as written, so that everybody sees it.
+            // Undefined values stay as formulas, so that every rule sees them.
             if grade == Grade::Smooth && value.is_finite() {
                 return self.span(value);
             }
@@ -192,7 +192,7 @@ impl Graph {
         self.op(Op::Call(function, a))
     }
 
-    /// The nodes that `roots` need, in an order in which they can be computed.
+    /// The nodes that `roots` need, in an order of evaluation.
     pub(crate) fn list(&self, roots: impl IntoIterator<Item = Id>) -> Vec<Id> {
         let mut needed = vec![false; self.ops.len()];
         let mut open: Vec<Id> = roots.into_iter().collect();

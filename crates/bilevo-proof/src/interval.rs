@@ -24,7 +24,7 @@ pub struct Interval {
 
 const INF: f64 = f64::INFINITY;
 
-/// Whether a number has at most 26 significant bits: products of two such numbers are exact.
+/// Whether a number has at most 26 significant bits, so that products of two such numbers are exact.
 fn is_short(a: f64) -> bool {
     a.to_bits() & 0x7FF_FFFF == 0
 }
@@ -70,7 +70,7 @@ fn up(value: f64, exact: bool) -> f64 {
     -down(-value, exact)
 }
 
-/// A product to nearest, and whether it is exact; 0 · ∞ = 0, since ends that are infinite are never reached.
+/// A product to nearest, and whether it is exact; 0 · ∞ = 0, because infinite ends are never reached.
 fn product(a: f64, b: f64) -> (f64, bool) {
     if a == 0.0 || b == 0.0 {
         return (0.0, true);

@@ -1,4 +1,4 @@
-//! Known answers: what the follower can do at every x of a region bounds what it will do.
+//! Known answers: what the follower can do at every x of a region limits what it will do.
 //!
 //! If yₖ is feasible at every x of the region, an answer y satisfies f(x, y) ≤ f(x, yₖ) there: the value
 //! function's cut, for as many yₖ as one likes. Here one good one is kept for a region.
@@ -8,10 +8,10 @@ use crate::local;
 use crate::relax::with_answer;
 use crate::work::Work;
 
-/// Answers remembered, at most.
+/// Maximum number of remembered answers.
 const POOL: usize = 100;
 
-/// Answers that served regions or refuted others, those that did so lately last.
+/// Answers that were useful for regions or refuted others; most recently used last.
 #[derive(Default)]
 pub(crate) struct Pool {
     answers: Vec<Vec<f64>>,
@@ -66,7 +66,7 @@ impl Pool {
         self.answers.iter().rev().any(|known| score(work, x, known) < enough)
     }
 
-    /// Remembers an answer in place of one like it, or of the one that was of no use for longest.
+    /// Remembers an answer, replacing a similar one or the one unused for longest.
     pub(crate) fn learn(&mut self, answer: Vec<f64>) {
         let close = |known: &Vec<f64>| known.iter().zip(&answer).all(|(a, b)| (a - b).abs() < 1e-3);
         match self.answers.iter().position(close) {
@@ -78,7 +78,7 @@ impl Pool {
     }
 }
 
-/// How far from each constraint an answer should keep at the middle x to be feasible at every x.
+/// How far an answer should stay from each constraint at the middle x, in order to be feasible at every x.
 fn margins(work: &mut Work<'_>, region: &[Interval], y: &[f64]) -> Vec<f64> {
     let problem = work.problem;
     let fixed = with_answer(region, problem.nx, y);

@@ -40,7 +40,7 @@ pub struct LeaderProof {
     pub verdict: LeaderVerdict,
     /// No decision has a better value than this: a lower bound of F, an upper one if F is maximised.
     pub bound: f64,
-    /// The largest difference that counts as none.
+    /// The largest difference that counts as zero.
     pub tolerance: f64,
     /// The best decision found that is better than the claim; it and its answer are proven.
     pub better: Option<Decision>,
@@ -55,18 +55,18 @@ pub struct LeaderProof {
     pub stopped: Option<Stopped>,
 }
 
-/// The limits of one attempt to prove a better decision right; together attempts may take a third of the work,
-/// and so much without asking.
+/// The limits of one attempt to prove a better decision; all attempts together may take a third of the work, and this
+/// much in any case.
 const ATTEMPT: Limits = Limits { boxes: 300, work: 3_000_000, time: None, stop: None };
 const ATTEMPTS: u64 = 10_000_000;
 
-/// Better decisions from which a local search is made, and its steps at most.
+/// How many better decisions start a local search, and its maximum number of steps.
 const POLISHES: u64 = 12;
 const STEPS: u64 = 500;
 
 /// Does any decision give the leader a value better than `claim` by more than `tolerance` · max(1, |claim|)?
 pub fn leader(problem: &Problem, claim: f64, tolerance: f64, limits: &Limits) -> LeaderProof {
-    // What is no number claims nothing: everything is better.
+    // A claim that is not a number claims nothing: everything is better.
     let claim = if claim.is_finite() { problem.directions[0].flip(claim) } else { f64::MAX };
     let mut search = Search {
         work: Work::new(problem),
@@ -102,7 +102,7 @@ pub fn leader(problem: &Problem, claim: f64, tolerance: f64, limits: &Limits) ->
 struct Search<'p> {
     work: Work<'p>,
     pool: Pool,
-    /// Decisions with F up to this are looked for.
+    /// The search is for decisions with F up to this.
     limit: f64,
     relative: f64,
     /// F, x and y of the best decision found.
@@ -113,7 +113,7 @@ struct Search<'p> {
 }
 
 impl Search<'_> {
-    /// Goes through the tree; why it stopped before all was excluded, and a lower bound of F.
+    /// Goes through the tree; returns why it stopped early, and a lower bound of F.
     fn run(&mut self, tree: &mut Tree<'_>) -> (Option<Stopped>, f64) {
         let problem = self.work.problem;
         let mut rows: Vec<&Row> = vec![&problem.upper, &problem.lower];
@@ -147,8 +147,8 @@ impl Search<'_> {
         (why, left.min(self.limit))
     }
 
-    /// Tries the middle x of a region with answers from its middle and from the known one. True if a better
-    /// answer of the follower was learned on the way.
+    /// Tries the middle x of a region with answers from its middle and with the known one. Returns true if that
+    /// revealed a better answer of the follower.
     fn try_decision(&mut self, branch: &Branch, known: Option<&[f64]>) -> bool {
         if self.attempted > ATTEMPTS + self.work.spent / 3 {
             return false;
@@ -174,8 +174,9 @@ impl Search<'_> {
         learned
     }
 
-    /// Whether a region is one decision with one answer, and the decision was taken or the follower certainly has a
-    /// better answer. Not merely one that is feasible within a tolerance: others may be excluded only by what is exact.
+    /// Whether a region is a single decision with a single answer, which was adopted or for which the follower
+    /// certainly has a better answer. An answer that is feasible only within a tolerance does not count: exclusions
+    /// must be exact.
     fn is_settled(&mut self, region: &Region) -> bool {
         let problem = self.work.problem;
         let point: Vec<f64> = region.iter().filter(|i| i.is_point()).map(|i| i.lo).collect();
@@ -191,8 +192,8 @@ impl Search<'_> {
         }
     }
 
-    /// Keeps a decision if it is certainly better than the limit and its answer is proven; none if it is not
-    /// better or breaks a constraint. If the follower has a better answer, that is remembered.
+    /// Keeps a decision if it is certainly better than the limit and its answer is proven; `None` if it is not better
+    /// or violates a constraint. If the follower has a better answer, that is remembered.
     fn consider(&mut self, x: &[f64], y: &[f64]) -> Option<FollowerVerdict> {
         let problem = self.work.problem;
         let at: Region = x.iter().chain(y).map(|&v| Interval::point(v)).collect();
@@ -219,8 +220,8 @@ impl Search<'_> {
         Some(proof.verdict)
     }
 
-    /// Steps along the axes of x and in random directions, the follower answering each, as long as they lower
-    /// F; then the end is considered as any decision is.
+    /// Steps along the axes of x and in random directions, with the follower's answer to each, as long as F
+    /// decreases. The end is then treated like any other decision.
     fn polish(&mut self, mut x: Vec<f64>, mut y: Vec<f64>) {
         let margins = vec![1e-9; self.work.problem.lower_inequalities.len()];
         let mut value = self.float_value(&x, &y);
@@ -240,7 +241,7 @@ impl Search<'_> {
             step *= if moved { 1.0 } else { 0.4 };
         }
         if value < start {
-            // Any gain counts now, however small.
+            // From here on, any gain counts.
             let limit = std::mem::replace(&mut self.limit, start);
             self.consider(&x, &y);
             self.limit = self.limit.min(limit);
@@ -270,7 +271,7 @@ impl Search<'_> {
         (0..x.len()).map(coordinate).collect()
     }
 
-    /// F in floating-point numbers; infinite where a constraint is broken.
+    /// F in floating-point numbers; infinite if a constraint is violated.
     fn float_value(&mut self, x: &[f64], y: &[f64]) -> f64 {
         let problem = self.work.problem;
         let point: Vec<f64> = x.iter().chain(y).copied().collect();

@@ -67,8 +67,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The largest gap of the follower's objective that counts as none, relative to max(1, |f|), unless the
-    /// problem says otherwise.
+    /// The largest gap of the follower's objective that counts as zero, relative to max(1, |f|), unless the problem
+    /// says otherwise.
     pub const FOLLOWER_TOLERANCE: f64 = 1e-4;
 
     /// A limit on the wall time only.
@@ -93,7 +93,7 @@ pub enum Stopped {
     Interrupted,
     /// Boxes became too small to split.
     Resolution,
-    /// The problem takes the pessimistic position, for which the leader's value cannot be proven.
+    /// The problem has the pessimistic position, for which the leader's value cannot be proven.
     Position,
 }
 
@@ -115,7 +115,7 @@ impl fmt::Display for Stopped {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unsupported {
-    /// A variable whose box is not finite.
+    /// A variable without finite bounds.
     Box {
         /// Its name.
         variable: String,

@@ -8,24 +8,24 @@ use bilevo_core::problem::{BilevelProblem, Direction, ProblemSpec};
 use bilevo_problems::expression::tell::Told;
 use bilevo_problems::file::ExpressionProblem;
 
-/// Nodes of formulas and first derivatives at most; beyond, proofs are hopeless.
+/// Maximum number of nodes for formulas and first derivatives; beyond that, proofs are hopeless.
 const MAX_NODES: usize = 200_000;
-/// Nodes up to which second derivatives are made too.
+/// Up to this many nodes, second derivatives are built too.
 const MAX_CURVED: usize = 50_000;
 
 /// A formula with its derivatives.
 pub(crate) struct Row {
     pub(crate) root: Id,
     pub(crate) list: Vec<Id>,
-    /// By every variable, and what it takes to compute all of them.
+    /// The derivatives by every variable, and the nodes needed to compute all of them.
     pub(crate) gradient: Vec<Id>,
     pub(crate) gradient_list: Vec<Id>,
-    /// Second derivatives by pairs i ≥ j of variables where they are not 0; none if they were too many.
+    /// Second derivatives for pairs i ≥ j of variables, if they are not 0; `None` if there are too many.
     pub(crate) hessian: Option<Vec<(usize, usize, Id)>>,
     pub(crate) hessian_list: Vec<Id>,
     /// Which variables occur.
     pub(crate) uses: Vec<bool>,
-    /// Whether the derivatives by y do not depend on y: wherever it is Lipschitz, it is affine in y.
+    /// Whether the derivatives by y do not depend on y: then it is affine in y wherever it is Lipschitz.
     pub(crate) affine_in_y: bool,
 }
 
@@ -70,7 +70,7 @@ pub struct Problem {
     /// Which variables are whole numbers.
     pub(crate) whole: Vec<bool>,
     pub(crate) upper: Row,
-    /// f without the terms that y does not occur in: the follower does not care for them.
+    /// f without the terms in which y does not occur, to which the follower is indifferent.
     pub(crate) lower: Row,
     /// f with them.
     pub(crate) full_lower: Id,

@@ -6,7 +6,7 @@ use crate::interval::Interval;
 use crate::relax::{Cut, relax};
 use crate::work::{Region, Work, shrank};
 
-/// What is asked of the points of a region.
+/// The question about the points of a region.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Question {
     /// Is there an answer of the follower with f at most the limit? x is fixed.
@@ -15,20 +15,20 @@ pub(crate) enum Question {
     Leader,
 }
 
-/// What points are looked for, beyond what the problem says.
+/// Which points are of interest, beyond what the problem says.
 pub(crate) struct Wanted<'a> {
     pub(crate) question: Question,
-    /// Of f or F.
+    /// The limit on f or F.
     pub(crate) limit: f64,
     /// An answer that is feasible for every x of the region, and an upper bound of f with it.
     pub(crate) known: Option<(&'a [f64], f64)>,
-    /// Where tangents are laid, apart from the middle.
+    /// Where tangents are taken, besides the middle.
     pub(crate) hints: &'a [Vec<f64>],
 }
 
-/// Rounds over one region at most.
+/// Maximum number of rounds over one region.
 const ROUNDS: usize = 3;
-/// Up to so many candidates, every constraint and bound is asked whether it must be active.
+/// Up to this many candidates, every constraint and bound is tested for whether it must be active.
 const MUST_BE_ACTIVE: usize = 14;
 
 /// The formulas and ranges to narrow by, in two shapes.
@@ -37,13 +37,13 @@ struct Conditions<'a> {
     cuts: Vec<Cut<'a>>,
 }
 
-/// Narrows the region to where wanted points can be; true if nowhere.
+/// Narrows the region to where points of interest can be; true if nowhere.
 pub(crate) fn prune(work: &mut Work<'_>, region: &mut Region, wanted: &Wanted<'_>) -> bool {
     let mut must = Vec::new();
     for _ in 0..ROUNDS {
         let before: Vec<f64> = region.iter().map(|i| i.width()).collect();
         let mut conditions = conditions(work, wanted);
-        // What must be active on a region must be so on its parts.
+        // What must be active on a region must be active on its parts.
         conditions.targets.extend(&must);
         if !work.contract(false, &conditions.targets, region) {
             return true;
@@ -63,7 +63,7 @@ pub(crate) fn prune(work: &mut Work<'_>, region: &mut Region, wanted: &Wanted<'_
     false
 }
 
-/// What every wanted point meets.
+/// What every point of interest satisfies.
 fn conditions<'c, 'p: 'c>(work: &Work<'p>, wanted: &Wanted<'c>) -> Conditions<'c> {
     let problem = work.problem;
     let objective = if wanted.question == Question::Leader { &problem.upper } else { &problem.lower };
@@ -102,7 +102,7 @@ fn first_order<'c, 'p: 'c>(
     stationary(work, region, slopes, conditions)
 }
 
-/// If the follower would leave but for one condition, that condition holds with equality.
+/// If a single condition keeps the follower from moving, that condition holds with equality.
 fn must_be_active<'c, 'p: 'c>(
     work: &mut Work<'p>,
     region: &mut Region,

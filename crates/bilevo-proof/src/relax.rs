@@ -34,10 +34,10 @@ impl<'a> Cut<'a> {
     }
 }
 
-/// New tangents at the linear program's solution, so often at most.
+/// Maximum number of times that tangents are added at the linear program's solution.
 const ROUNDS: usize = 3;
 
-/// What relaxations of one region share.
+/// What the relaxations of a region share.
 struct Relaxation<'r> {
     region: &'r Region,
     /// The variables that are not fixed, and half their widths.
@@ -46,8 +46,8 @@ struct Relaxation<'r> {
     rows: Rows,
 }
 
-/// Narrows the region by what follows from the cuts; true if no point of it meets them. Tangents are also
-/// laid at the `hints`.
+/// Narrows the region by what follows from the cuts; true if no point of it meets them. Tangents are also taken at
+/// the `hints`.
 pub(crate) fn relax(work: &mut Work<'_>, region: &mut Region, cuts: &[Cut<'_>], hints: &[Vec<f64>]) -> bool {
     let before = region.clone();
     let free: Vec<usize> = (0..before.len()).filter(|&j| !before[j].is_point()).collect();
@@ -75,7 +75,7 @@ pub(crate) fn relax(work: &mut Work<'_>, region: &mut Region, cuts: &[Cut<'_>], 
 }
 
 impl Relaxation<'_> {
-    /// α of a cut, where tangents with it are possible.
+    /// α of a cut, if tangents with it are possible.
     fn curvature(&self, work: &mut Work<'_>, cut: &Cut<'_>) -> Option<f64> {
         let possible = cut.sign > 0.0 && cut.known.is_none();
         let alpha = possible.then(|| curvature::alpha(work, cut.row, self.region, &self.free, &self.radii))?;
@@ -133,7 +133,7 @@ impl Relaxation<'_> {
 
     /// The mean value row at a corner.
     fn corner(&mut self, work: &mut Work<'_>, cut: &Cut<'_>, gradient: &[Interval], upper: bool) {
-        // Neighbouring regions take other corners.
+        // Neighbouring regions use other corners.
         let flip = work.spent & 1 == 1;
         let takes = |j: usize| upper != (flip && j % 2 == 1);
         let at = |(j, i): (usize, &Interval)| Interval::point(if takes(j) { i.hi } else { i.lo });
@@ -224,7 +224,7 @@ impl Relaxation<'_> {
         (0..self.rows.len()).any(|i| self.narrow(&points(i), self.rows.bounds[i], region))
     }
 
-    /// Narrows by Σ aⱼ zⱼ ≤ bound: each term is at most what the others leave. True if nothing is left.
+    /// Narrows by Σ aⱼ zⱼ ≤ bound: each term is at most what the others leave. Returns true if nothing is left.
     fn narrow(&self, row: &[Interval], bound: f64, region: &mut Region) -> bool {
         let terms: Vec<f64> = row.iter().zip(&self.free).map(|(&a, &j)| (a * region[j]).lo).collect();
         let least = terms.iter().fold(-bound, |sum, &term| add_down(sum, term));

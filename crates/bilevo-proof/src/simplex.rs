@@ -4,7 +4,7 @@
 //!
 //! solved by the simplex method on its dual, which has a row for every variable and one more. With z
 //! scaled to [0, 1] the dual is: maximise −b·λ − Σⱼ sⱼ subject to sⱼ ≥ −(Aᵀλ)ⱼ, Σᵢ λᵢ = 1, λ, s ≥ 0.
-//! Nothing here is rigorous: whoever uses λ or z verifies what follows from them in intervals.
+//! Nothing here is rigorous: the callers verify everything that follows from λ or z in intervals.
 
 /// Rows aᵢ·z ≤ bᵢ.
 #[derive(Default)]
@@ -29,9 +29,9 @@ impl Rows {
     }
 }
 
-/// What a linear program says, unverified.
+/// The result of a linear program, unverified.
 pub(crate) struct Answer {
-    /// Above 0 if no z meets all rows (of the scaled rows: only the sign means something).
+    /// Above 0 if no z meets all rows (for the scaled rows: only the sign is meaningful).
     pub(crate) value: f64,
     /// Multipliers of the rows.
     pub(crate) multipliers: Vec<f64>,
@@ -39,7 +39,7 @@ pub(crate) struct Answer {
     pub(crate) point: Vec<f64>,
 }
 
-/// Pivots at most, and from when on the first suitable column is taken, which cannot cycle.
+/// Maximum number of pivots, and from when on the first suitable column is used, which cannot cycle.
 const PIVOTS: usize = 400;
 const CAREFUL: usize = 100;
 

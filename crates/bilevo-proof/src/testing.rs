@@ -6,8 +6,7 @@ use crate::known::Pool;
 use crate::prune::{Question, Wanted, prune};
 use crate::work::{Region, Work};
 
-/// A region of x and y as question B narrows it when decisions with F up to `limit` are looked for; none if
-/// it is excluded.
+/// A region of x and y, narrowed as in question B for decisions with F up to `limit`; `None` if it is excluded.
 pub fn narrow(problem: &Problem, region: &[(f64, f64)], limit: f64) -> Option<Vec<(f64, f64)>> {
     let mut work = Work::new(problem);
     let mut region: Region = region.iter().map(|&(lo, hi)| Interval::new(lo, hi)).collect();

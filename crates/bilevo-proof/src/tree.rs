@@ -1,4 +1,4 @@
-//! Best-first branching: the region with the least lower bound is next, older ones first among equals.
+//! Best-first branching: the region with the smallest lower bound is next; among equals, the oldest.
 
 use crate::interval::Interval;
 use crate::problem::Row;
@@ -13,7 +13,7 @@ pub(crate) struct Branch {
     pub(crate) region: Region,
     /// No point of it has a smaller objective.
     pub(crate) bound: f64,
-    /// An answer that served the parent.
+    /// An answer that was useful for the parent.
     pub(crate) known: Vec<f64>,
     number: u64,
 }
@@ -39,13 +39,13 @@ impl Ord for Branch {
     }
 }
 
-/// Regions too small to split, at most.
+/// Maximum number of regions that are too small to split.
 const MAX_TINY: u64 = 2000;
 
-/// What is left to look at.
+/// The remaining regions.
 pub(crate) struct Tree<'l> {
     heap: BinaryHeap<Branch>,
-    /// The least bound of a region that is too small to split, and how many there are.
+    /// The smallest bound of a region that is too small to split, and the number of such regions.
     tiny: f64,
     tiny_count: u64,
     pub(crate) boxes: u64,
@@ -74,7 +74,7 @@ impl<'l> Tree<'l> {
         self.heap.push(Branch { region, bound, known, number: self.numbers });
     }
 
-    /// The next region; none if all were excluded or split beyond use.
+    /// The next region; `None` if all were excluded or are too small to split.
     pub(crate) fn next(&mut self) -> Option<Branch> {
         let branch = self.heap.pop()?;
         self.boxes += 1;
@@ -85,7 +85,7 @@ impl<'l> Tree<'l> {
         self.start.elapsed().as_secs_f64()
     }
 
-    /// Whether it is time to give up. The clock is only asked where a time limit was given.
+    /// Whether it is time to give up. The clock is read only if there is a time limit.
     pub(crate) fn stopped(&self, spent: u64) -> Option<Stopped> {
         let interrupted =
             || self.limits.stop.as_ref().is_some_and(|stop| stop.load(std::sync::atomic::Ordering::Relaxed));
@@ -98,13 +98,13 @@ impl<'l> Tree<'l> {
         }
     }
 
-    /// No point left has an objective below this; +∞ if none is left.
+    /// No remaining point has an objective below this; +∞ if there are none.
     pub(crate) fn least(&self, current: Option<&Branch>) -> f64 {
         let open = self.heap.peek().map_or(f64::INFINITY, |branch| branch.bound);
         open.min(self.tiny).min(current.map_or(f64::INFINITY, |branch| branch.bound))
     }
 
-    /// Puts back the two halves of a region.
+    /// Adds the two halves of a region.
     pub(crate) fn split(&mut self, work: &mut Work<'_>, branch: Branch, rows: &[&Row]) {
         let Some(variable) = widest(work, &branch.region, rows) else {
             self.tiny = self.tiny.min(branch.bound);
@@ -120,7 +120,7 @@ impl<'l> Tree<'l> {
         let mut right = branch.region;
         right[variable] = Interval::new(right_start, interval.hi);
         for half in [left, right] {
-            // Between two whole numbers there is none.
+            // Between two whole numbers there is no value.
             if !half[variable].is_empty() {
                 self.push(half, branch.bound, branch.known.clone());
             }

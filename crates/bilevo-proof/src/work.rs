@@ -1,4 +1,4 @@
-//! Evaluating formulas over boxes and at points, with the memory that takes, and counting what it costs.
+//! Evaluates formulas over boxes and at points, reusing memory, and counts the operations.
 
 #[cfg(test)]
 mod tests;
@@ -10,7 +10,7 @@ use crate::problem::{Problem, Row};
 /// A part of the search space: one interval for every variable, x first.
 pub(crate) type Region = Vec<Interval>;
 
-/// Passes of contraction over all formulas at most.
+/// Maximum number of contraction passes over all formulas.
 const PASSES: usize = 4;
 
 /// Memory for evaluations.
@@ -77,7 +77,7 @@ impl<'a> Work<'a> {
         (self.at(row.root), row.gradient.iter().map(|&id| self.values[id as usize]).collect())
     }
 
-    /// Second derivatives over a region where the formula is smooth on it.
+    /// Second derivatives over a region, if the formula is smooth on it.
     pub(crate) fn hessian(&mut self, row: &Row, region: &[Interval]) -> Option<Vec<(usize, usize, Interval)>> {
         let entries = row.hessian.as_ref()?;
         self.forward(&row.hessian_list, region);
@@ -86,8 +86,8 @@ impl<'a> Work<'a> {
         smooth.then(|| entries.iter().map(value).collect())
     }
 
-    /// An upper bound of a formula over a region: the better of its range and of the mean value form
-    /// φ(z) ∈ φ(c) + Σⱼ ∂ⱼφ(Z) (zⱼ − cⱼ). None if it may be undefined somewhere.
+    /// An upper bound of a formula over a region: the better of its range and of the mean value form φ(z) ∈ φ(c) + Σⱼ
+    /// ∂ⱼφ(Z) (zⱼ − cⱼ). `None` if it may be undefined somewhere.
     pub(crate) fn supremum(&mut self, row: &Row, region: &[Interval]) -> Option<f64> {
         let natural = self.range(row, region);
         if natural.grade < Grade::Defined {

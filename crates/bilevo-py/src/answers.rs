@@ -1,4 +1,4 @@
-//! Answers of a follower's own solver on their way between Python and the engine, by `bilevo._answer`.
+//! Answers of the follower's own solver on their way between Python and the engine, with `bilevo._answer`.
 
 use bilevo::{Batch, OracleAnswer};
 use numpy::{PyArray1, PyArrayMethods};
@@ -27,17 +27,17 @@ fn all_packed<'py>(py: Python<'py>, batch: &Batch) -> PyResult<Bound<'py, PyList
     PyList::new(py, packed?)
 }
 
-/// What the leader's function gets for one point.
+/// What the leader's function receives for one point.
 pub(crate) fn unpacked<'py>(py: Python<'py>, answer: &OracleAnswer) -> PyResult<Bound<'py, PyAny>> {
     helper(py, "unpack")?.call1(packed(py, answer)?)
 }
 
-/// What a leader's function of whole batches gets.
+/// What a vectorised leader's function receives.
 pub(crate) fn unpacked_all<'py>(py: Python<'py>, batch: &Batch) -> PyResult<Bound<'py, PyAny>> {
     helper(py, "unpack_all")?.call1((all_packed(py, batch)?,))
 }
 
-/// The packed answers of an upper batch as an array that workers can cut.
+/// The packed answers of an upper batch, as an array that workers can slice.
 pub(crate) fn column<'py>(py: Python<'py>, batch: &Batch) -> PyResult<Bound<'py, PyAny>> {
     rows(py, all_packed(py, batch)?)
 }
@@ -53,13 +53,13 @@ pub(crate) fn read(packed: &Bound<'_, PyAny>) -> PyResult<OracleAnswer> {
     Ok(OracleAnswer { y: y.to_vec()?, value, info })
 }
 
-/// What a solver says to one decision, packed.
+/// Packs what a solver returns for one decision.
 pub(crate) fn ask<'py>(solver: &Bound<'py, PyAny>, x: &[f64]) -> PyResult<Bound<'py, PyAny>> {
     let py = solver.py();
     helper(py, "pack")?.call1((solver.call1((PyArray1::from_slice(py, x),))?,))
 }
 
-/// What a solver of whole batches says to all decisions of a batch, packed.
+/// Packs what a vectorised solver returns for all decisions of a batch.
 pub(crate) fn ask_all<'py>(solver: &Bound<'py, PyAny>, batch: &Batch) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let py = solver.py();
     let (x, _) = crate::call::arrays(py, batch)?;

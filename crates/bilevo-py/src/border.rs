@@ -1,8 +1,8 @@
-//! Where the engine meets Python: the evaluator that calls user code, and the observer that tells
-//! Python about generations.
+//! The boundary between the engine and Python: the evaluator that calls user code, and the observer that informs
+//! Python of generations.
 //!
-//! The run loop works without the interpreter. It attaches to it for a batch of user code and for a
-//! generation somebody listens to, and lets go of it again.
+//! The run loop works without the interpreter. It attaches to it for a batch of user code, and for a generation with
+//! a listener, and then releases it.
 
 use crate::answers;
 use crate::call::arrays;
@@ -21,9 +21,9 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Time between two looks for Ctrl-C where no Python runs.
+/// Time between two checks for Ctrl-C while no Python code runs.
 const SIGNALS_AFTER: Duration = Duration::from_millis(50);
-/// Failed evaluations of a run that are kept for the user to look at.
+/// How many failed evaluations of a run are kept for the user.
 const KEPT_FAILURES: usize = 10;
 
 /// Exceptions of the latest batch, by the number of their point.
@@ -41,9 +41,9 @@ impl Caught {
     }
 }
 
-/// What answers the batches of a run.
+/// What evaluates the batches of a run.
 pub(crate) enum Answering<'a> {
-    /// The functions, here.
+    /// The functions, in this process.
     Functions(&'a Functions),
     /// A Python callable that gets `(level, ids, x, y)`.
     Pool(Py<PyAny>),
@@ -58,23 +58,21 @@ pub(crate) struct Border<'a> {
     caught: Caught,
     /// What ended the run, if it was not a failed evaluation under the policy `stop`.
     pub(crate) fatal: Option<PyErr>,
-    /// What is known of the functions: lower, upper, and the follower's own solver.
+    /// What is known about the functions: lower, upper, and the follower's own solver.
     trials: [Trial; 3],
     limits: TimeLimits,
     looked: Instant,
 }
 
 impl<'a> Border<'a> {
-    /// `trusted`: the functions are known to work, so that points at which they raise are bad luck and
-    /// no mistake in the program.
+    /// `trusted`: the functions are known to work, so points at which they raise are not bugs.
     pub(crate) fn new(spec: ProblemSpec, answering: Answering<'a>, caught: Caught, trusted: bool) -> Self {
         let trials = [(); 3].map(|()| Trial { settled: trusted, ..Trial::default() });
         let limits = TimeLimits::default();
         Border { spec, answering, caught, fatal: None, trials, limits, looked: Instant::now() }
     }
 
-    /// The error to raise in place of a result without an answer, if a function never did anything but
-    /// fail in one and the same way.
+    /// The error to raise instead of a result without an answer, if a function always failed in the same way.
     pub(crate) fn never_worked(&self, py: Python<'_>) -> Option<PyErr> {
         let trials = ["lower", "upper", "follower"].into_iter().zip(&self.trials);
         trials.filter(|(_, trial)| !trial.settled && !trial.failed.is_empty()).find_map(|(l, t)| t.mistake(py, l))
@@ -122,17 +120,17 @@ impl<'a> Border<'a> {
     }
 }
 
-/// Points that must all fail in the same way before anything works for that to be a mistake in the
-/// function, if they are spread out: in every third of the range of every variable. A function that fails
-/// in half of the box does so with a chance of one in a million.
+/// How many points must all fail in the same way, before anything works, for that to count as a bug, if they are
+/// spread out: in every third of the range of every variable. For a function that fails in half of the box, the
+/// probability is one in a million.
 const MISTAKE: usize = 20;
-/// As many may lie anywhere.
+/// How many if they lie anywhere.
 const ANYWHERE: usize = 60;
 
 /// What the first evaluations of a level say about its function.
 #[derive(Default)]
 struct Trial {
-    /// Something worked, or failed in another way than the first: it is no plain mistake.
+    /// Something worked, or failed in another way than the first point: it is not a plain bug.
     settled: bool,
     /// Points that failed, all in the same way.
     failed: BTreeSet<u64>,
@@ -143,7 +141,7 @@ struct Trial {
 }
 
 impl Trial {
-    /// Looks at the answers to a batch, as long as nothing is settled.
+    /// Examines the answers to a batch, as long as nothing is decided.
     fn add(&mut self, py: Python<'_>, spec: &ProblemSpec, batch: &Batch, replies: &Replies, caught: &[(u64, PyErr)]) {
         if self.settled {
             return;
@@ -177,7 +175,7 @@ impl Trial {
         self.failed.len() >= if spread { MISTAKE } else { ANYWHERE }
     }
 
-    /// The error that says so, unless the function has worked or failed in several ways.
+    /// The error, unless the function has worked or failed in several ways.
     fn mistake(&self, py: Python<'_>, level: &str) -> Option<PyErr> {
         let (points, words) = (self.failed.len(), &self.words);
         let hint = match level {
@@ -288,7 +286,7 @@ impl Evaluator for Border<'_> {
 /// A failed evaluation that is shown to the user: level, id, x, y, message, exception.
 pub(crate) type Failed = (String, u64, Vec<f64>, Vec<f64>, String, Option<Py<PyAny>>);
 
-/// Listens to a run: keeps its records and first failures, and tells Python.
+/// Observes a run: keeps its records and first failures, and informs Python.
 pub(crate) struct Watcher<'a> {
     id: RunId,
     records: &'a mut Vec<(GenerationRecord, f64)>,
@@ -309,7 +307,7 @@ impl<'a> Watcher<'a> {
         Watcher { id, records, on_generation, caught, failures: Vec::new(), raised: None }
     }
 
-    /// Calls back with the result so far, in which evaluations of a batch under way are counted too.
+    /// Calls back with the result so far, which includes evaluations of the current batch.
     fn tell_python(
         &mut self,
         record: Option<&GenerationRecord>,

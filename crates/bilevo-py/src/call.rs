@@ -1,8 +1,8 @@
 //! Calls of the user's Python functions, one point or one whole batch at a time.
 //!
-//! Every call gets arrays of its own, so that a function may change or keep them. What comes back
-//! is read here if it is what nearly everybody returns (a float, an array of floats), and handed to
-//! `bilevo._values` otherwise, which knows the other forms and explains what is wrong.
+//! Every call gets its own arrays, so that a function may modify or keep them. The usual return values (a float, an
+//! array of floats) are read here; everything else goes to `bilevo._values`, which understands the other forms and
+//! explains what is wrong.
 
 use crate::answers;
 use bilevo::Batch;
@@ -86,7 +86,7 @@ impl Functions {
 
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 
-/// What stands for y in a call at one point: an array, or the answer of the follower's own solver.
+/// The value for y in a call at one point: an array, or the answer of the follower's own solver.
 fn second<'py>(py: Python<'py>, batch: &Batch, index: usize) -> PyResult<Bound<'py, PyAny>> {
     match batch.answer(index) {
         Some(answer) => answers::unpacked(py, answer),
@@ -94,7 +94,7 @@ fn second<'py>(py: Python<'py>, batch: &Batch, index: usize) -> PyResult<Bound<'
     }
 }
 
-/// The x of a batch, and what stands for its y in a call of a function of whole batches.
+/// The x of a batch, and the value for y in a call of a vectorised function.
 pub(crate) fn both<'py>(py: Python<'py>, batch: &Batch) -> PyResult<(Matrix<'py>, Bound<'py, PyAny>)> {
     let (x, y) = arrays(py, batch)?;
     let second = if batch.answer(0).is_some() { answers::unpacked_all(py, batch)? } else { y.into_any() };
@@ -106,13 +106,13 @@ pub(crate) fn arrays<'py>(py: Python<'py>, batch: &Batch) -> PyResult<(Matrix<'p
     let (mut x, mut y) = (Vec::new(), Vec::new());
     for index in 0..batch.len() {
         x.extend_from_slice(batch.x(index));
-        // answers of the follower's own solver go another way: they need not be of one length
+        // answers of the follower's own solver take another path: they may differ in length
         y.extend_from_slice(if batch.answer(index).is_some() { &[] } else { batch.y(index) });
     }
     Ok((two_dimensional(py, batch.len(), x)?, two_dimensional(py, batch.len(), y)?))
 }
 
-/// An array of `rows` rows from the values of one after the other.
+/// An array of `rows` rows, from consecutive values.
 pub(crate) fn two_dimensional<'py>(py: Python<'py>, rows: usize, values: Vec<f64>) -> PyResult<Matrix<'py>> {
     let columns = values.len().checked_div(rows).unwrap_or(0);
     let array = Array2::from_shape_vec((rows, columns), values)
@@ -120,7 +120,7 @@ pub(crate) fn two_dimensional<'py>(py: Python<'py>, rows: usize, values: Vec<f64
     Ok(PyArray2::from_owned_array(py, array))
 }
 
-/// Constraint values of a batch, filled function by function and kept point by point.
+/// Constraint values of a batch, filled function by function and stored point by point.
 struct Rows {
     values: Vec<f64>,
     width: usize,
@@ -189,7 +189,7 @@ fn flat<'py>(
     shape: &[usize],
     convert: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
 ) -> PyResult<Vec<f64>> {
-    // A subclass (a masked array, say) may mean more than its numbers: that is for `convert`.
+    // A subclass (a masked array, say) may mean more than its numbers: `convert` decides.
     let plain = |value: &Bound<'py, PyAny>| -> Option<Vec<f64>> {
         let array = value.cast_exact::<numpy::PyArrayDyn<f64>>().ok()?;
         if array.shape() != shape || !array.data().is_aligned() {

@@ -5,7 +5,8 @@ use bilevo::{ConfigError, codes};
 use pyo3::prelude::*;
 use std::error::Error;
 
-/// An exception of a class of `bilevo._errors`. Messages quote files and programs of anybody, and end up on terminals.
+/// An exception of a class of `bilevo._errors`. Messages may quote anybody's files and programs, and end up on
+/// terminals.
 pub(crate) fn exception(py: Python<'_>, class: &str, message: impl ToString) -> PyErr {
     let message = printable(&message.to_string());
     let made = py.import("bilevo._errors").and_then(|module| module.getattr(class)?.call1((message,)));
@@ -20,7 +21,7 @@ pub(crate) fn coded(py: Python<'_>, class: &str, error: &(dyn Error + 'static)) 
     with_code(py, exception(py, class, error), codes::code(error))
 }
 
-/// The same for words with a code.
+/// The same for a message with a code.
 pub(crate) fn told(py: Python<'_>, class: &str, code: &'static str, message: impl ToString) -> PyErr {
     with_code(py, exception(py, class, message), Some(code))
 }
@@ -38,7 +39,7 @@ pub(crate) fn is_out_of_time(py: Python<'_>, error: &PyErr) -> bool {
     is_a(py, error, "bilevo._errors", "OutOfTime")
 }
 
-/// Whether a function of whole batches returned something that does not fit them.
+/// Whether a vectorised function returned something of the wrong shape.
 pub(crate) fn is_wrong_shape(py: Python<'_>, error: &PyErr) -> bool {
     is_a(py, error, "bilevo._values", "WrongShape")
 }
@@ -54,7 +55,7 @@ pub(crate) fn problem(py: Python<'_>, message: impl ToString) -> PyErr {
 }
 
 pub(crate) fn config(py: Python<'_>, error: &ConfigError) -> PyErr {
-    // The hints of the command line, in the words of Python.
+    // The hints of the command line, in terms of Python.
     let words = error.to_string();
     let words = words.replace("`bilevo list methods` shows all", "bilevo.methods() lists them");
     let words = words.replace("`bilevo explain METHOD` shows all", "bilevo.explain(method) shows all");

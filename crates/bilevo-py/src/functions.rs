@@ -9,7 +9,7 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
-/// Points between two looks for Ctrl-C within a batch.
+/// Points between two checks for Ctrl-C within a batch.
 const SIGNALS_EVERY: usize = 64;
 
 /// Plain Python functions of both levels.
@@ -42,9 +42,8 @@ impl Functions {
         Ok(Functions { spec, upper: level_functions(upper)?, lower: level_functions(lower)?, follower, vectorized })
     }
 
-    /// Values, constraint values, and the exceptions of failed points with their index. At the level
-    /// `follower` the values are none and packed answers stand in place of constraint values; in place of
-    /// y there may be packed answers too.
+    /// Values, constraint values, and the exceptions of failed points with their index. At the level `follower`,
+    /// there are packed answers instead of values and constraint values; y may be given as packed answers too.
     fn evaluate<'py>(
         &self,
         py: Python<'py>,
@@ -77,7 +76,7 @@ impl Functions {
     }
 }
 
-/// The level at which the follower's own solver is asked.
+/// The level of the follower's own solver.
 pub(crate) const FOLLOWER: &str = "follower";
 
 /// Values, constraint values, and the exceptions of failed points with their index.
@@ -127,7 +126,7 @@ pub(crate) fn as_arrays<'py>(
 }
 
 impl Functions {
-    /// Evaluates every point and hands value and constraint values, or the exception, to `take`.
+    /// Evaluates every point, and passes the value and constraint values, or the exception, to `take`.
     ///
     /// # Errors
     /// What is not an `Exception` (Ctrl-C, say) ends the whole batch, and so does the end of the run's time.
@@ -183,8 +182,8 @@ impl Functions {
         Ok((values, answers::rows(py, packed)?, caught))
     }
 
-    /// Asks the follower's own solver about every decision and hands its packed answer, or the exception,
-    /// to `take`.
+    /// Asks the follower's own solver about every decision, and passes its packed answer, or the exception, to
+    /// `take`.
     ///
     /// # Errors
     /// As for [`Functions::each`].
@@ -228,8 +227,8 @@ fn check_time(py: Python<'_>, limits: TimeLimits) -> PyResult<()> {
     if limits.is_over() { Err(errors::exception(py, "OutOfTime", "the time is used up")) } else { Ok(()) }
 }
 
-/// A whole batch in one call. If the function raises, its points are tried one by one, so that a bad one does
-/// not take the others with it; an answer of the wrong shape is a mistake of them all.
+/// A whole batch in one call. If the function raises, its points are tried one by one, so that a bad one does not
+/// spoil the others; a result of the wrong shape is a failure of all.
 fn each_of_batch(
     py: Python<'_>,
     functions: &call::Functions,

@@ -1,4 +1,4 @@
-//! Experiments: grids that fill a store, on threads here or wherever Python sends their runs.
+//! Experiments: grids that fill a store, on threads of this process or wherever Python sends their runs.
 
 use crate::errors;
 use crate::run::json;
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// How often a wait looks for Ctrl-C.
+/// How often a wait checks for Ctrl-C.
 const WAKE: Duration = Duration::from_millis(50);
 
 /// A task as it is sent to a worker.
@@ -27,7 +27,7 @@ struct SentTask {
     config: Config,
 }
 
-/// A row as it comes back. JSON has no NaN, so a curve is sent with gaps in their place.
+/// A row as it comes back. JSON has no NaN, so a curve is sent with gaps instead.
 #[derive(Serialize, Deserialize)]
 struct SentRow {
     result: RunResult,
@@ -58,7 +58,7 @@ impl From<SentRow> for Row {
     }
 }
 
-/// Runs what a store lacks of a grid; returns a report as JSON, and words about a part that the store lacks.
+/// Does the missing runs of a grid; returns a report as JSON, and a message about a missing part of the store.
 ///
 /// `send`, if given, is called with a task on one of `jobs` threads and returns its row.
 #[pyfunction]
@@ -112,7 +112,7 @@ pub(crate) fn lab_task(py: Python<'_>, task: &str) -> PyResult<String> {
     }
 }
 
-/// The rows of a store, as JSON, with their curves if wanted; and words about a part that it lacks.
+/// The rows of a store as JSON, with their curves on request; and a message about a missing part.
 #[pyfunction]
 pub(crate) fn lab_rows(py: Python<'_>, path: PathBuf, traces: bool) -> PyResult<(String, Option<String>)> {
     let read = py.detach(|| {
@@ -150,7 +150,7 @@ fn send_task(send: &Py<PyAny>, task: &Task, stop: &Arc<AtomicBool>) -> Result<Ro
 fn tell(progress: Option<&Py<PyAny>>, state: &Progress<'_>) {
     if let Some(progress) = progress {
         let run = state.run.map(ToString::to_string);
-        // What is wrong with showing progress is no reason to lose an experiment.
+        // A failure to show progress must not end an experiment.
         let _ = Python::attach(|py| progress.call1(py, (state.done, state.failed, state.total, run)));
     }
 }
@@ -160,7 +160,7 @@ fn report_json(report: &GridReport) -> String {
     json(&(report.total, report.found, report.done, failed))
 }
 
-/// Works on a thread of its own while this one looks for Ctrl-C, which sets the flag.
+/// Works on another thread while this one checks for Ctrl-C, which sets the flag.
 fn interruptible<T: Send>(py: Python<'_>, stop: &AtomicBool, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     py.detach(|| {
         std::thread::scope(|scope| {

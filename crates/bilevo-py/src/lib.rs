@@ -1,9 +1,9 @@
 //! The native part of the Python package: `bilevo._native`.
 //!
-//! The package itself is written in Python (`python/bilevo`) and checks what users give it. What
-//! has to be fast or shares the engine is here: runs (`run`), the calls of Python functions
-//! (`functions`), the border between both (`border`), and problems that need no Python
-//! (`source`). Plain data crosses as JSON, points and values as arrays.
+//! The package itself is written in Python (`python/bilevo`) and checks what users pass in. What has to be fast or
+//! shares the engine is here: runs (`run`), calls of Python functions (`functions`), the boundary between both
+//! (`border`), and problems that need no Python (`source`). Plain data is passed as JSON, points and values as
+//! arrays.
 
 mod answers;
 mod border;
@@ -41,7 +41,7 @@ mod _native {
     const VERSION: &str = bilevo::VERSION;
 }
 
-/// The name of a method by any of its names.
+/// The method's own name, given any of its names.
 #[pyfunction]
 fn method_name(py: Python<'_>, name: &str) -> PyResult<String> {
     methods::find(name).map(|method| method.name()).map_err(|error| errors::config(py, &error))

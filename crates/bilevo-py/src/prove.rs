@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How often a proof looks for Ctrl-C.
+/// How often a proof checks for Ctrl-C.
 const WAKE: Duration = Duration::from_millis(50);
 
 /// The problem of a name, in the size of the point if it comes in several.
@@ -31,7 +31,7 @@ fn opened(name: &str, point: Option<&(Vec<f64>, Vec<f64>)>) -> Result<Box<dyn So
     })
 }
 
-/// A proof as JSON, of a point if there is one, else of the value `claim`, with its words.
+/// A proof as JSON, with its words: of a point if there is one, otherwise of the value `claim`.
 #[pyfunction]
 #[pyo3(signature = (name, point, claim, eps, time_limit))]
 pub(crate) fn prove(

@@ -1,4 +1,4 @@
-//! A run as Python holds it: asked and told by hand, or sent off with an evaluator.
+//! A run as Python sees it: driven by ask and tell, or by an evaluator.
 
 mod answers;
 mod failed;
@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
-/// A run and what was told of its open batch.
+/// A run, and the answers to its open batch.
 #[pyclass(frozen, module = "bilevo._native")]
 pub(crate) struct Run {
     state: Mutex<State>,
@@ -40,7 +40,7 @@ struct State {
     /// Finished generations with the wall time at their end.
     records: Vec<(GenerationRecord, f64)>,
     replies: Replies,
-    /// Rows that are known already, until the run takes them.
+    /// Known evaluations, until the run takes them.
     known: Vec<Evaluation>,
     /// All evaluations of this process.
     recorder: Recorder,
@@ -87,7 +87,7 @@ impl Run {
         let seed = seed.unwrap_or(saved.header.id.seed);
         let wanted = start(py, spec, source, hash, method, seed, &settings)?;
         let mut run = bilevo::Run::resume(saved);
-        // Budgets may have grown; what else differs shows below.
+        // Budgets may have grown; other differences show below.
         let budgets = Budgets::from(&wanted.engine().config().stop);
         if run.id() != wanted.id() && run.engine().spec() == wanted.engine().spec() {
             let grown = run.extend(budgets);
@@ -106,8 +106,8 @@ impl Run {
         Ok(Run::of(run, Told::default(), Vec::new()))
     }
 
-    /// Begins at given places: pairs of x and y, or None for the middle of the follower's box; or at the
-    /// nearest places in the box.
+    /// Starts at given points, pairs of x and y (or None for the middle of the follower's box), or at the nearest
+    /// points in the box.
     fn start_at(&self, py: Python<'_>, starts: Vec<(Vec<f64>, Option<Vec<f64>>)>, nearest: bool) -> PyResult<()> {
         let mut state = self.lock(py)?;
         let spec = state.run.engine().spec().clone();
@@ -125,7 +125,7 @@ impl Run {
         state.run.start_at(&starts).map_err(|error| errors::problem(py, error.to_string()))
     }
 
-    /// What a table of evaluations of the problem has: names of x and y, numbers of constraints.
+    /// The columns of a table of evaluations: names of x and y, numbers of constraints.
     fn table(&self, py: Python<'_>) -> PyResult<(Vec<String>, Vec<String>, usize, usize)> {
         let state = self.lock(py)?;
         let spec = state.run.engine().spec();
@@ -157,7 +157,7 @@ impl Run {
         Ok(())
     }
 
-    /// Lets the run take the known evaluations.
+    /// Passes the known evaluations to the run.
     fn recalled(&self, py: Python<'_>) -> PyResult<()> {
         let mut state = self.lock(py)?;
         let rows = std::mem::take(&mut state.known);
@@ -170,7 +170,7 @@ impl Run {
         tables::columns(py, state.run.engine().spec(), &state.recorder.rows)
     }
 
-    /// The open batch without the points told already: level, ids, x, y. None when the run is over.
+    /// The open batch without answered points: level, ids, x, y. None when the run is over.
     fn ask<'py>(&self, py: Python<'py>) -> PyResult<Option<Asked<'py>>> {
         let mut state = self.lock(py)?;
         let State { run, told, .. } = &mut *state;
@@ -183,7 +183,7 @@ impl Run {
         Ok(Some((batch.kind(), ids, x, y)))
     }
 
-    /// Answers points of the open batch; all of them or, if something is wrong, none.
+    /// Answers points of the open batch: all of them or, if something is wrong, none.
     fn tell(
         &self,
         py: Python<'_>,
@@ -202,7 +202,7 @@ impl Run {
         let mut state = self.lock(py)?;
         let State { run, told, records, replies, recorder, .. } = &mut *state;
         let Ask::Evaluate(batch) = run.ask().map_err(|error| run_error(py, &error))? else {
-            return Err(errors::problem(py, "the run is over, so there is nothing to tell"));
+            return Err(errors::problem(py, "the run is over, so there is nothing to answer"));
         };
         if batch.asks_follower() != packed.is_some() {
             let words = format!("the open batch is of the level `{}`\nhint: ask again", batch.kind());
@@ -221,8 +221,8 @@ impl Run {
         Ok(())
     }
 
-    /// Runs to the end with an evaluator and audits the answer if wanted; returns the result as
-    /// JSON and the first evaluations that failed.
+    /// Runs to the end with an evaluator, and audits the answer on request; returns the result as JSON and the first
+    /// failed evaluations.
     #[pyo3(signature = (
         evaluator, *, on_generation, checkpoint, time_limit, eval_timeout, on_failure, retries, audit, audit_evals,
         audit_tolerance, position
@@ -288,8 +288,8 @@ impl Run {
         }
     }
 
-    /// Writes a page about the run, whose result is given as JSON, after a look around its answer with at
-    /// most about so many evaluations.
+    /// Writes the report on a run, whose result is given as JSON, after exploring the neighbourhood of its answer
+    /// with at most about this many evaluations.
     #[allow(clippy::too_many_arguments)]
     fn report(
         &self,
@@ -328,7 +328,7 @@ impl Run {
         Ok(self.lock(py)?.run.engine().sizes().budget.upper_evals)
     }
 
-    /// The names of the variables of both levels; none where they have none.
+    /// The names of the variables of both levels; None if they have none.
     fn names(&self, py: Python<'_>) -> PyResult<[Vec<String>; 2]> {
         let state = self.lock(py)?;
         let spec = state.run.engine().spec();
@@ -338,7 +338,7 @@ impl Run {
         }))
     }
 
-    /// What it is a run of, in words.
+    /// The identity of the run, in words.
     fn name(&self, py: Python<'_>) -> PyResult<String> {
         Ok(self.lock(py)?.run.id().to_string())
     }
@@ -364,7 +364,7 @@ impl Run {
         Run { state: Mutex::new(State { run, told, records, replies, known, recorder }) }
     }
 
-    /// The state, unless another thread or a callback of its own run is at it.
+    /// The state, unless another thread or a callback of its own run is using it.
     fn lock(&self, _py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
         self.state.try_lock().map_err(|_| {
             pyo3::exceptions::PyRuntimeError::new_err(

@@ -26,7 +26,7 @@ struct In {
     records: Vec<(GenerationRecord, f64)>,
 }
 
-/// Everything a run needs to go on.
+/// Everything a run needs to continue.
 pub(crate) fn write(run: &Run, told: &Told, records: &[(GenerationRecord, f64)]) -> Result<Vec<u8>, String> {
     let header = run.header();
     let out = Out { id: run.id(), source: &header.source, engine: run.engine(), told, records };
@@ -37,7 +37,7 @@ pub(crate) fn write(run: &Run, told: &Told, records: &[(GenerationRecord, f64)])
     Ok(bytes)
 }
 
-/// A run, what was told of its open batch, and its finished generations.
+/// A run, the answers to its open batch, and its completed generations.
 type Saved = (Run, Told, Vec<(GenerationRecord, f64)>);
 
 /// The run that [`write`] wrote.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-/// How often a wait for a program looks for Ctrl-C.
+/// How often a wait for a program checks for Ctrl-C.
 const WAKE: Duration = Duration::from_millis(50);
 
 /// The exception that ended a wait, usually `KeyboardInterrupt`.
@@ -24,7 +24,7 @@ pub(crate) type Interrupted = Rc<Cell<Option<PyErr>>>;
 pub(crate) struct Source {
     source: Arc<dyn bilevo::Source>,
     jobs: usize,
-    /// Evaluations may take long: waiting for them must leave room for Ctrl-C.
+    /// Evaluations may be slow, so waiting for them must leave room for Ctrl-C.
     external: bool,
 }
 
@@ -89,7 +89,7 @@ impl Source {
         Ok(replies)
     }
 
-    /// What answers the batches of a run; `interrupted` takes what ends a wait.
+    /// What evaluates the batches of a run; `interrupted` receives what ends a wait.
     pub(crate) fn evaluator(&self, interrupted: Interrupted) -> Result<Box<dyn Evaluator + '_>, EvaluatorError> {
         if self.external {
             return Ok(Box::new(Distant::start(&self.source, self.jobs, interrupted)));
@@ -98,14 +98,14 @@ impl Source {
     }
 }
 
-/// What an evaluator on a thread of its own is told.
+/// A message to an evaluator on another thread.
 enum Todo {
     Evaluate(Batch),
     Limit(TimeLimits),
 }
 
-/// An evaluator on a thread of its own. Ctrl-C ends the wait for it; what it is busy with goes on
-/// until it has an answer, and then ends with its programs.
+/// An evaluator on another thread. Ctrl-C ends the wait for it; its current evaluation continues until it has an
+/// answer, and then it ends together with its programs.
 struct Distant {
     spec: ProblemSpec,
     todo: Sender<Todo>,

@@ -1,4 +1,4 @@
-//! Tables of evaluations as NumPy arrays: a row for each point, NaN where nothing was evaluated.
+//! Tables of evaluations as NumPy arrays: one row for each point, NaN for missing values.
 
 use bilevo::ProblemSpec;
 use bilevo::known::Evaluation;
@@ -16,8 +16,8 @@ pub(crate) type Columns<'py> = (
     Bound<'py, PyArray1<bool>>,
 );
 
-/// Rows of the arrays x, y, G, g and of F, f. Where only the follower's own solver knows y, its rows end before
-/// what is not a number.
+/// Rows from the arrays x, y, G, g and F, f. If only the follower's own solver knows y, its rows end before the first
+/// NaN.
 pub(crate) fn rows(
     [x, y, upper, lower]: [&PyReadonlyArray2<'_, f64>; 4],
     [big, small]: [&PyReadonlyArray1<'_, f64>; 2],

@@ -1,4 +1,4 @@
-//! Answers to an open batch that came by hand, in any order and in parts.
+//! Answers to an open batch by ask and tell, in any order and in parts.
 
 use bilevo::{Batch, Failure, FailureKind, OracleAnswer, ProblemSpec, Replies};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ pub(crate) enum Answer {
     Value(f64, Vec<f64>),
     /// The answer of the follower's own solver.
     Given(OracleAnswer),
-    /// Why there is none.
+    /// Why there is no answer.
     Failed(String),
 }
 
@@ -22,12 +22,12 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    /// Whether a point has its answer.
+    /// Whether a point has been answered.
     pub(crate) fn has(&self, index: usize) -> bool {
         self.answers.contains_key(&index)
     }
 
-    /// Adds answers to the points of these numbers: all, or none if one of them does not fit.
+    /// Adds answers to the points with these ids: all, or none if one of them does not fit.
     pub(crate) fn add(&mut self, batch: &Batch, answers: Vec<(u64, Answer)>) -> Result<(), String> {
         let before = self.answers.clone();
         for (id, answer) in answers {
@@ -50,22 +50,22 @@ impl Told {
         Ok(())
     }
 
-    /// Whether no point has its answer.
+    /// Whether no point has been answered.
     pub(crate) fn is_empty(&self) -> bool {
         self.answers.is_empty()
     }
 
-    /// Whether all answers are to points of the batch, and some point has none.
+    /// Whether all answers belong to points of the batch, and some point has none.
     pub(crate) fn fits(&self, batch: &Batch) -> bool {
         self.answers.keys().all(|&index| index < batch.len()) && self.answers.len() < batch.len()
     }
 
-    /// Whether every point of the batch has its answer.
+    /// Whether every point of the batch has been answered.
     pub(crate) fn complete(&self, batch: &Batch) -> bool {
         self.answers.len() == batch.len()
     }
 
-    /// Hands the answers over, in the order of the batch.
+    /// Returns the answers in the order of the batch.
     pub(crate) fn take(&mut self, spec: &ProblemSpec, replies: &mut Replies) {
         for answer in std::mem::take(&mut self.answers).into_values() {
             match answer {

@@ -5,10 +5,10 @@ use bilevo::{AuditOptions, RunError, RunResult, Solver, Source, problems, source
 use rayon::prelude::*;
 use std::path::Path;
 
-/// Evaluations after which a run is given up.
+/// Limit on the evaluations of a run.
 const LIMIT: u64 = 60_000;
 
-/// Problems with more variables of both levels take minutes, and are left out.
+/// Problems with more variables, both levels together, take minutes and are left out.
 const LARGEST: usize = 15;
 
 /// How far F may be from the best known value: a hundredth, relative above 1.
@@ -16,7 +16,7 @@ fn tolerance(best: f64) -> f64 {
     0.01 * best.abs().max(1.0)
 }
 
-/// Whether a run found the best known F, feasible at both levels, with an answer that stands.
+/// Whether a run found the best known F, feasible at both levels, with an answer that the audit confirms.
 fn right(result: &RunResult, best: f64) -> bool {
     let at_most = |value: Option<f64>, limit: f64| value.is_some_and(|value| value <= limit);
     at_most(result.upper_value().map(|value| (value - best).abs()), tolerance(best))
@@ -60,7 +60,7 @@ fn expected(problem: &dyn Source, best: f64) -> Result<String, RunError> {
     Ok(u64::checked_div(spent, solved).map_or("none".into(), |mean| mean.to_string()))
 }
 
-/// A line of the table, and how many of three runs are right; none for a problem that is left out.
+/// A line of the table, and how many of three runs are right; `None` for a problem that is left out.
 fn row(name: &str) -> Result<Option<(String, usize)>, String> {
     let problem = source::open(name, None).map_err(|error| error.to_string())?;
     let spec = problem.spec();

@@ -1,6 +1,6 @@
-//! The table of the guide's page on whole numbers: every `integer/NAME` by the default method, beside trying
-//! everything and beside rounding inside the functions, as people do whose tool knows reals only. Seeds 1 to 3, or
-//! as many as the first argument says.
+//! The table of the guide's page on whole numbers: every `integer/NAME` by the default method, compared with trying
+//! everything and with rounding inside the functions, as people do whose tool knows only real variables. Seeds 1 to
+//! 3, or as many as the first argument says.
 
 use bilevo::{BilevelProblem, Failure, Level, LevelSpec, ProblemSpec, Variable};
 use bilevo::{RunResult, Solver, problems, source};

@@ -104,16 +104,16 @@ impl Default for AuditOptions {
     }
 }
 
-/// The gap that counts as zero, as a share of the usual variation of f, unless options or problem say otherwise: that of
-/// the default method's own verdicts.
+/// The gap that counts as zero, as a share of the usual variation of f, unless the options or the problem say
+/// otherwise. The verdicts of the default method use the same.
 pub(crate) const TOLERANCE: f64 = 1e-4;
-/// Standard deviations of noise by which the best of many single values may be too low.
+/// By how many standard deviations of the noise the best of many single values may be too low.
 const NOISE: f64 = 6.0;
-/// The difference of F that counts as zero, as a share of the usual variation of F.
+/// The difference of F that counts as zero, as a share of its usual variation.
 const SAME: f64 = 1e-4;
-/// Smaller differences count too if they are this share of both objectives, more than this share of their usual
-/// variation, which is what the accuracy of a search leaves, and both answers lie within this share of the box: farther
-/// apart, they are equally good.
+/// A smaller difference counts too if it is at least this share of both objectives and more than this share of their
+/// usual variation (the accuracy of a search), and if both answers lie within this share of the box. Answers farther
+/// apart count as equally good.
 const MUCH: f64 = 0.01;
 const FINE: f64 = 1e-8;
 const CLOSE: f64 = 0.1;
@@ -128,10 +128,9 @@ pub struct Audit {
     pub proven: bool,
     /// The finding in words.
     pub words: String,
-    /// How much better the best answer found is for the follower than the reported one; null if
-    /// one of them is infeasible.
+    /// How much better the best answer found is for the follower than the reported one; null if either is infeasible.
     pub gap: Option<f64>,
-    /// The largest gap that counts as none.
+    /// The largest gap that counts as zero.
     pub tolerance: f64,
     /// The follower's best answer found.
     pub best: Option<Response>,
@@ -140,7 +139,7 @@ pub struct Audit {
     pub ties: Option<Ties>,
     /// Searches started.
     pub starts: u64,
-    /// Evaluations made.
+    /// Evaluations of the audit.
     pub evaluations: Counts,
 }
 
@@ -196,23 +195,23 @@ pub struct Counts {
     pub upper: u64,
     /// Lower evaluations.
     pub lower: u64,
-    /// Failed ones among them.
+    /// How many of them failed.
     pub failed: u64,
 }
 
 impl Counts {
-    /// Of both levels.
+    /// Evaluations of both levels.
     pub fn total(&self) -> u64 {
         self.upper + self.lower
     }
 
-    /// Together with those of another audit.
+    /// The sum with those of another audit.
     pub(crate) fn and(self, other: Counts) -> Counts {
         Counts { upper: self.upper + other.upper, lower: self.lower + other.lower, failed: self.failed + other.failed }
     }
 }
 
-/// Why an audit ended before its time.
+/// Why an audit ended early.
 #[derive(Clone, Debug, PartialEq)]
 enum Ended {
     Budget,
@@ -221,22 +220,22 @@ enum Ended {
     Lost(String),
 }
 
-/// Default number of lower evaluations, in budgets of one lower search.
+/// Default number of lower evaluations, as a multiple of the budget of one lower search.
 const BUDGET: u64 = 40;
 
 impl Audit {
-    /// Whether the reported answer may be trusted.
+    /// Whether the audit confirms the reported answer.
     pub fn passed(&self) -> bool {
         matches!(self.verdict, Verdict::Stands | Verdict::Proven)
     }
 
-    /// The answer that speaks against the reported one.
+    /// The answer that refutes the reported one.
     pub(crate) fn objection(&self) -> Option<&Response> {
         let against = matches!(self.verdict, Verdict::BetterAnswer | Verdict::Infeasible);
         self.best.as_ref().filter(|_| against)
     }
 
-    /// Takes a proof's finding about the same answer.
+    /// Adds the finding of a proof about the same answer.
     pub(crate) fn settle(&mut self, finding: &FollowerFinding, names: Option<&Names>) {
         let verdict = match finding.verdict {
             FollowerVerdict::Proven if self.verdict == Verdict::Stands => Verdict::Proven,
@@ -244,7 +243,7 @@ impl Audit {
             _ => return,
         };
         self.verdict = verdict;
-        // What the searches said of ties stays.
+        // What the searches found about ties stays.
         let ties = self.words.find("; several answers").map_or(String::new(), |at| self.words[at..].into());
         self.words = finding.words(names) + &ties;
     }
@@ -259,7 +258,7 @@ impl Audit {
     }
 }
 
-/// Audits a solution. Failures on the way become part of the finding. If the follower's box is open, the audit
+/// Audits a solution. Failed evaluations become part of the finding. If the follower's box is open, the audit
 /// searches a box around its answer.
 pub fn audit(evaluator: &mut dyn Evaluator, solution: &Solution, options: &AuditOptions) -> Audit {
     let spec = evaluator.spec();
@@ -289,10 +288,10 @@ fn audit_within(evaluator: &mut dyn Evaluator, solution: &Solution, options: &Au
     };
     let tolerance = exact.max(NOISE * options.seen.noise);
     let proven = few && searched.is_ok() && follower.counts.failed == 0;
-    // Ties are looked for even if the search has spent its budget.
+    // Ties are searched even if the search has spent its budget.
     follower.extend(budget / 2);
     let ties = match searched {
-        // Ties cannot be told from noise.
+        // Ties cannot be distinguished from noise.
         Ok(()) | Err(Ended::Budget) if options.seen.noise > 0.0 => Ok(None),
         Ok(()) if few => ties::among(&mut follower, &trail.ends, tolerance),
         Ok(()) | Err(Ended::Budget) => ties::search(&mut follower, &trail.ends, &trail.sample, tolerance),
@@ -321,15 +320,16 @@ fn audit_within(evaluator: &mut dyn Evaluator, solution: &Solution, options: &Au
     finding.audit(&follower, trail.starts, view, ties)
 }
 
-/// What the finding is made of.
+/// What the finding is based on.
 struct Finding<'a> {
     spec: &'a ProblemSpec,
     solution: &'a Solution,
     options: &'a AuditOptions,
-    /// The gap of f that is none, and the difference of F.
+    /// The gap of f and the difference of F that count as zero.
     tolerance: f64,
     same: f64,
-    /// Differences of F and f that count where they are much beside the values; none if any may be noise.
+    /// The smallest differences of F and f that count if they are large compared with the values; `None` if they may
+    /// be noise.
     fine: Option<[f64; 2]>,
     broken: Option<Ended>,
     proven: bool,
@@ -370,8 +370,8 @@ impl Finding<'_> {
         }
         let flip = |value: f64| self.spec.lower.direction.flip(value);
         let gap = (flip(self.solution.lower_value) - flip(best.lower_value)).max(0.0);
-        // What is gained by breaking constraints more than the reported answer does is no gain, unless it matters to
-        // the leader: where a single answer is feasible, rounding alone makes others better.
+        // An answer that gains by violating constraints more than the reported one counts only if it matters to the
+        // leader: where a single answer is feasible, rounding alone makes others look better.
         let same = best.upper_value.is_some_and(|value| (value - self.solution.upper_value).abs() <= self.same);
         let bought = best.lower_violation > self.solution.lower_violation && same;
         let counts = gap > self.tolerance || self.is_much(gap, best);
@@ -383,8 +383,8 @@ impl Finding<'_> {
         (verdict, Some(gap))
     }
 
-    /// Whether both objectives differ by much of what they are. In a box far too wide, all that matters is little of
-    /// what they change by.
+    /// Whether both objectives differ by a large part of their values. In a box that is far too wide, every relevant
+    /// difference is small compared with their variation.
     fn is_much(&self, gap: f64, best: &Response) -> bool {
         let (Some([above, below]), Some(value)) = (self.fine, best.upper_value) else { return false };
         let much = |a: f64, b: f64, fine: f64| (a - b).abs() > fine.max(MUCH * a.abs().max(b.abs()));
@@ -397,7 +397,7 @@ impl Finding<'_> {
             && much(self.solution.upper_value, value, above)
     }
 
-    /// Whether two answers differ to the leader.
+    /// Whether two answers make a difference to the leader.
     fn differs(&self, a: &View, b: &View) -> bool {
         let broken = |view: &View| view.violation > self.options.violation;
         (a.value - b.value).abs() > self.same || broken(a) != broken(b)

@@ -13,18 +13,19 @@ use bilevo_core::record::StopReason;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Lines of [`RANGES_HEAD`].
+/// The data lines after [`RANGES_HEAD`].
 const RANGES: &str = include_str!("../evaluations.csv");
-/// The first line of the other table: the evaluations that all but the cheapest and the dearest tenth of the runs took
-/// on problems of so many variables.
+/// The header of the other table: the evaluations that all but the cheapest and the most expensive tenth of the runs
+/// took, by number of variables.
 pub const RANGES_HEAD: &str = "from,to,runs,low,high";
-/// Lines of [`HEAD`].
+/// The data lines after [`HEAD`].
 const COUNTS: &str = include_str!("../calibration.csv");
-/// The first line of a table.
+/// The header of a table.
 pub const HEAD: &str = "ended,box,corrected,audit,runs,right";
-/// Fewer runs say nothing ...
+/// With fewer runs, nothing is said ...
 const FEWEST: u64 = 20;
-/// ... and so many are enough for a warning, if fewer than this share of them were right.
+/// ... and with this many, a warning is issued if fewer than this share of them were right. At 97 % a fifth of all right
+/// answers would carry it.
 const ENOUGH: u64 = 30;
 const TRUSTED: f64 = 0.95;
 /// Variables of the largest test problems.
@@ -35,7 +36,7 @@ const LARGEST: usize = 20;
 pub struct Looks {
     /// `agreed`, `flat`, `budget`, `infeasible` or `other`.
     pub ended: &'static str,
-    /// Whether the run searched another box than the problem's: its sides are open, or it was far too wide.
+    /// Whether the run searched another box than the problem's, which was far too wide.
     pub resized: bool,
     /// Whether a recheck replaced an answer of the follower during the run.
     pub corrected: bool,
@@ -150,12 +151,12 @@ impl fmt::Display for Likeness {
     }
 }
 
-/// A count with its thousands apart.
+/// A count with thousands separators.
 fn grouped(count: u64) -> String {
     if count < 1000 { count.to_string() } else { format!("{},{:03}", grouped(count / 1000), count % 1000) }
 }
 
-/// The counts of what looks like this in a table; without the audit if too few runs had one that said the same.
+/// The counts for such results in a table; without the audit if too few runs had the same finding.
 fn find(counts: &str, looks: Looks) -> Option<Likeness> {
     let read = |looks: Looks| {
         let line = counts.lines().find(|line| line.split(',').take(4).eq(looks.key()))?;
@@ -164,15 +165,15 @@ fn find(counts: &str, looks: Looks) -> Option<Likeness> {
         (runs >= FEWEST).then_some(Likeness { runs, right, infeasible: looks.ended == "infeasible" })
     };
     match looks.audit {
-        // What speaks against an answer is not left out.
+        // Evidence against an answer is never left out.
         "against" => read(looks),
         _ => read(looks).or_else(|| read(looks.unaudited())),
     }
 }
 
-/// How often answers like that of a result were right. None for methods other than the default or with changed
-/// settings, for runs that were stopped or reached a budget that was set, for problems larger than those of the
-/// test runs, if too few test runs ended in the same way, and if the result is a known optimum or noisy.
+/// How often answers like that of a result were right. `None` for other methods than the default or changed settings,
+/// for runs that were stopped or reached a budget that the user set, for problems larger than those of the test runs,
+/// if too few test runs ended in the same way, and if the result is a known optimum or noisy.
 pub fn likeness(result: &RunResult) -> Option<Likeness> {
     let looks = Looks::of(result);
     let settings = &result.id.settings;
@@ -185,8 +186,8 @@ pub fn likeness(result: &RunResult) -> Option<Likeness> {
     if measured && open { find(COUNTS, looks) } else { None }
 }
 
-/// The range of evaluations that eight of ten test runs took on problems with about as many variables; none if
-/// there were too few.
+/// The range of evaluations that eight of ten test runs took on problems with a similar number of variables; `None`
+/// if there were too few.
 pub fn evaluations(variables: usize) -> Option<(u64, u64)> {
     range(RANGES, variables as u64)
 }
@@ -221,7 +222,7 @@ mod tests {
         assert_eq!(find(&table, LOOKS.unaudited()).unwrap().right, 20);
         assert_eq!(find(&table, Looks { ended: "budget", ..LOOKS }), None);
         assert_eq!(find(&table, Looks { resized: true, ..LOOKS }), None);
-        // Three runs say nothing, but those without a word of the audit do.
+        // Three runs say nothing, but those without an audit do.
         assert_eq!(find(&table, few).unwrap().right, 38);
         assert_eq!(find(&table, against), None);
     }

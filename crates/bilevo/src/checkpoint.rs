@@ -1,8 +1,8 @@
 //! Saved runs: bytes from which a run continues as if it had never stopped, in a file or elsewhere.
 //!
-//! Layout: the magic line, format version (u32), length and text of a JSON header, length and
-//! bytes of the payload (the engine's state, binary so that every bit survives), CRC-32 of all
-//! that; numbers little-endian. The magic line and the header can be read with `head`.
+//! Layout: the magic line, the format version (u32), length and text of a JSON header, length and bytes of the
+//! payload (the engine's state, in binary so that every bit survives), and a CRC-32 of all that; numbers are
+//! little-endian. You can read the magic line and the header with `head`.
 //!
 //! In a file ([`load`], [`Slot`]), a checkpoint is replaced as a whole, and only by a later state of the same
 //! run: never by another run, by an earlier state, or by a second process.
@@ -49,13 +49,13 @@ pub struct Checkpoint {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckpointError {
-    /// The file cannot be read or written, or is something else.
+    /// The file cannot be read or written, or is of another kind.
     #[error(transparent)]
     File(#[from] FileError),
     /// Not a checkpoint at all.
     #[error("these bytes are not a bilevo checkpoint\nhint: pass the saved bytes unchanged and complete")]
     Foreign,
-    /// The end is missing.
+    /// The file is incomplete.
     #[error(
         "the checkpoint{} is cut off: {got} bytes, {expected} expected\nhint: the copy is incomplete; use another copy or start the run again", named(.path)
     )]
@@ -64,7 +64,7 @@ pub enum CheckpointError {
         path: Option<PathBuf>,
         /// Its length.
         got: u64,
-        /// The length it should have, as far as known.
+        /// The length it should have, if known.
         expected: u64,
     },
     /// Bytes were changed.
@@ -72,7 +72,7 @@ pub enum CheckpointError {
     Damaged {
         /// The file, if it is one.
         path: Option<PathBuf>,
-        /// How that was noticed.
+        /// How that was detected.
         reason: String,
     },
     /// Written by another version.
@@ -97,7 +97,7 @@ pub enum CheckpointError {
         /// What is in it.
         header: Box<Header>,
     },
-    /// The same run is saved there and has come further.
+    /// The same run is saved there, in a later state.
     #[error(
         "`{}` holds this run after {} evaluations already\nhint: it was left unchanged; resume it, give the name of another file, or delete this one",
         .path.display(), .header.evaluations
@@ -108,7 +108,7 @@ pub enum CheckpointError {
         /// What is in it.
         header: Box<Header>,
     },
-    /// Another process saves a run there.
+    /// Another process is saving a run there.
     #[error("another process is saving a run into `{}`\nhint: wait until it ends, or give the name of another file", .path.display())]
     InUse {
         /// The file.
@@ -125,7 +125,7 @@ fn whose(header: &Header) -> &'static str {
 }
 
 impl CheckpointError {
-    /// The same error about a file.
+    /// The same error, naming a file.
     fn in_file(self, file: &std::path::Path) -> Self {
         let place = || Some(file.to_path_buf());
         match self {

@@ -31,7 +31,7 @@ pub enum Doubt {
         /// Evaluations at that level.
         evaluations: u64,
     },
-    /// There is no answer: F could not be evaluated at any decision together with the follower's answer.
+    /// There is no answer: F failed at every decision for which the follower had an answer.
     NoDecision {
         /// Failed evaluations of both levels.
         failed: u64,
@@ -72,7 +72,7 @@ pub enum Doubt {
     Unlikely {
         /// How often they were right.
         likeness: Likeness,
-        /// Whether the run searched another box than the given one, which had open sides or was far too wide.
+        /// Whether the run searched another box than the given one, which was far too wide.
         wide: bool,
     },
     /// The follower's own solver gave two different answers to the same decision.
@@ -101,7 +101,7 @@ pub enum Doubt {
     },
 }
 
-/// A doubt as results carry it.
+/// A doubt, as part of a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
     /// Its stable code ([`codes::WARNINGS`]).
@@ -128,7 +128,7 @@ pub fn doubts(result: &RunResult, engine: &Engine) -> Vec<Doubt> {
     let tolerance = engine.config().stop.violation_tolerance;
     let mut doubts = Vec::new();
     let (upper, lower) = (solution.upper_violation, solution.lower_violation);
-    // The leader's violation may contain the follower's.
+    // The leader's violation may include the follower's.
     if lower > tolerance || lower.is_nan() {
         doubts.push(Doubt::LowerInfeasible { violation: lower });
     } else if upper > tolerance || upper.is_nan() {
@@ -156,7 +156,7 @@ pub fn doubts(result: &RunResult, engine: &Engine) -> Vec<Doubt> {
         doubts.push(Doubt::Unproven { words: leader.words(proof.upper_value, result.names.as_ref()) });
     }
     let verification = result.verification.unwrap_or_default();
-    // Where nothing is known of y but what its own solver answers, there is nothing to look at again.
+    // If only the follower's own solver knows y, there is nothing to recheck.
     let searched = !engine.spec().is_oracle_alone();
     let confirmed = audit.is_some_and(Audit::passed) || proof.is_some_and(Proof::is_answer_proven);
     if searched && !verification.rechecked && !confirmed {
@@ -165,14 +165,14 @@ pub fn doubts(result: &RunResult, engine: &Engine) -> Vec<Doubt> {
     let by_itself = proof.is_some_and(Proof::is_value_proven)
         || match result.stop {
             Status::Finished(StopReason::Agreed | StopReason::Exhausted | StopReason::Collapsed) => true,
-            // Restarts that find nothing better but do not agree have shown little.
+            // Restarts that find nothing better but do not agree prove little.
             Status::Finished(StopReason::Flat) => verification.restarts == 0 || !searched,
             _ => false,
         };
     if !by_itself && !verification.agreed && result.stop != Status::Finished(StopReason::Target) {
         doubts.push(Doubt::Unfinished { stop: result.stop, restarts: verification.restarts > 0 });
     }
-    // Where something else speaks against the answer, that is said already.
+    // If something else refutes the answer, that is enough.
     let unlikely = result.likeness.filter(|likeness| doubts.is_empty() && likeness.is_poor());
     let proven = proof.is_some_and(|proof| proof.is_answer_proven() && proof.is_value_proven());
     let wide = result.searched.is_some();
@@ -183,7 +183,7 @@ pub fn doubts(result: &RunResult, engine: &Engine) -> Vec<Doubt> {
         let found = (solution.upper_value, solution.lower_value);
         let known = (known.upper, known.lower);
         let stop = &engine.config().stop;
-        // Where F is flat, x and with it f may be a little off: what matters is that y is the follower's answer.
+        // If F is flat, x and therefore f may be slightly off. What matters is that y is the follower's answer.
         let verified = confirmed || verification.agreed;
         let reached = is_near(found.0, known.0, stop.target_tolerance)
             && (verified || known.1.is_none_or(|known| is_near(found.1, known, stop.lower_target_tolerance)));
@@ -194,8 +194,8 @@ pub fn doubts(result: &RunResult, engine: &Engine) -> Vec<Doubt> {
     doubts
 }
 
-/// Whether a value equals a known one, within a tolerance that is relative above 1: known values have only so
-/// many digits.
+/// Whether a value equals a known one, within a tolerance that is relative above 1: known values have a limited
+/// number of digits.
 fn is_near(found: f64, known: f64, tolerance: f64) -> bool {
     (found - known).abs() <= tolerance * known.abs().max(1.0)
 }
@@ -275,7 +275,7 @@ impl fmt::Display for Doubt {
             Doubt::AtEdge { names } => write!(
                 f,
                 "the best answer lies at an open edge of the box that was searched ({}): the optimum \
-                 may lie further out, or nowhere\n\
+                 may lie further out, or there may be none\n\
                  hint: give these variables bounds, or the run a larger budget",
                 names.join(", ")
             ),

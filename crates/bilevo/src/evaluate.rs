@@ -1,7 +1,7 @@
-//! Ways of answering a batch: one point after the other, or on a pool of threads.
+//! Ways to answer a batch: one point after another, or on a pool of threads.
 //!
-//! The answers and their order do not depend on the evaluator. If user code panics, that point fails, and nothing
-//! is printed.
+//! The answers and their order do not depend on the evaluator. If user code panics, that point fails, and nothing is
+//! printed.
 
 use crate::panics::{self, Quiet};
 use bilevo_core::batch::{Batch, Replies};
@@ -11,13 +11,13 @@ use std::ops::{Deref, Range};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Answers batches: the border between the engine and user code.
+/// Answers batches: the boundary between the engine and user code.
 pub trait Evaluator {
     /// The problem whose points are evaluated.
     fn spec(&self) -> &ProblemSpec;
 
-    /// Evaluates every point of `batch` and appends one answer for each, in order, to `replies`,
-    /// which arrive started and empty. A point that fails is a failed reply, not an error.
+    /// Evaluates every point of `batch` and appends one answer for each, in order, to `replies`, which is empty at
+    /// the start. A point that fails is a failed reply, not an error.
     ///
     /// # Errors
     /// Nothing can be evaluated any more; the run is saved and ends.
@@ -29,13 +29,13 @@ pub trait Evaluator {
         let _ = limits;
     }
 
-    /// Whether points are evaluated one after the other, so that nothing is lost if a slow batch arrives in pieces.
+    /// Whether points are evaluated one after another, so that a slow batch can be passed in pieces without loss.
     fn is_one_by_one(&self) -> bool {
         false
     }
 }
 
-/// The same evaluations of a problem that is seen in another box.
+/// The same evaluations, for a problem seen in another box.
 pub(crate) struct Within<'a> {
     evaluator: &'a mut dyn Evaluator,
     spec: Option<ProblemSpec>,
@@ -81,7 +81,7 @@ impl TimeLimits {
     }
 }
 
-/// An evaluator that cannot continue.
+/// An evaluator cannot continue.
 #[derive(Debug, thiserror::Error)]
 #[error("the evaluator gave up: {message}")]
 pub struct EvaluatorError {
@@ -104,7 +104,7 @@ impl EvaluatorError {
     }
 }
 
-/// Evaluates one point after the other on the calling thread, without any allocation of its own.
+/// Evaluates one point after another on the calling thread, without allocations of its own.
 ///
 /// `P` is anything that points to a problem: `&problem`, `Box<dyn BilevelProblem>`, `Arc<…>`.
 #[derive(Debug)]
@@ -124,7 +124,7 @@ impl<P: Deref<Target: BilevelProblem>> Serial<P> {
         let _quiet = Quiet::start();
         let (problem, constraints) = (&*self.problem, &mut self.constraints);
         let mut rest = points;
-        // A panic ends the inner loop at its point; the others go on behind it.
+        // A panic ends the inner loop at its point; the next iteration continues after it.
         while !rest.is_empty() {
             let ended = panics::catch(|| {
                 while !rest.is_empty() {
@@ -160,20 +160,20 @@ impl<P: Deref<Target: BilevelProblem>> Evaluator for Serial<P> {
     }
 }
 
-/// Which of the functions a batch is for: lower, upper, or the follower's own solver.
+/// Which function a batch needs: lower, upper, or the follower's own solver.
 pub(crate) fn question(batch: &Batch) -> usize {
     if batch.asks_follower() { 2 } else { usize::from(batch.level() == Level::Upper) }
 }
 
-/// A batch that takes less than this is not worth waking other threads for.
+/// For a batch that takes less than this, waking other threads does not pay.
 const WORTH_SHARING: Duration = Duration::from_micros(100);
-/// A piece of work handed to a thread should take at least this long.
+/// A piece of work for a thread should take at least this long.
 const CHUNK: Duration = Duration::from_micros(20);
 
 /// Evaluates the points of a batch on a pool of threads.
 ///
-/// How long an evaluation takes is measured on the way, and only decides how the work is cut:
-/// batches of cheap evaluations stay on the calling thread.
+/// It measures how long evaluations take and uses that only to divide the work: batches of cheap evaluations stay on
+/// the calling thread.
 #[derive(Debug)]
 pub struct Threads<P> {
     serial: Serial<P>,
@@ -202,7 +202,7 @@ impl<P: Deref<Target: BilevelProblem>> Threads<P> {
         self.pool.current_num_threads()
     }
 
-    /// Evaluates points on the pool; the time that took, summed over the points.
+    /// Evaluates points on the pool; returns the time it took, summed over the points.
     fn share(&mut self, batch: &Batch, points: Range<usize>, cost: Duration, replies: &mut Replies) -> Duration {
         let problem = &*self.serial.problem;
         let spent = AtomicU64::new(0);
@@ -245,7 +245,7 @@ impl<P: Deref<Target: BilevelProblem>> Evaluator for Threads<P> {
         let level = question(batch);
         let mut rest = 0..batch.len();
         let start = Instant::now();
-        // The first point of a level tells what the others may cost.
+        // The first point of a level shows how expensive the others may be.
         let cost = self.cost[level].unwrap_or_else(|| {
             self.serial.answer(batch, 0..rest.end.min(1), replies);
             rest.start = rest.end.min(1);
@@ -264,7 +264,7 @@ impl<P: Deref<Target: BilevelProblem>> Evaluator for Threads<P> {
     }
 }
 
-/// What user code said about a point.
+/// What user code returned for a point.
 #[derive(Debug)]
 enum Evaluated {
     /// A value and constraint values.

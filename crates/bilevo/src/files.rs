@@ -1,20 +1,20 @@
 //! The one way to write a file, used by every command.
 //!
-//! Content goes to a temporary name beside its place, is flushed to the disk and renamed: a crash or
-//! a full disk leaves what was there or the new file, never half of one. Nothing that is not ours is
-//! replaced: no file of another kind ([`Kind`]), no read-only file, no folder, pipe or device. A link
-//! is followed, also to a file that does not exist yet. Temporary files that a killed process left
-//! behind are removed by the next one that writes to the same place.
+//! Content goes to a temporary file in the same folder, which is flushed to disk and renamed. After a crash or with a
+//! full disk, you have the old file or the new one, never half a file. Only our own files are replaced: no file of
+//! another kind ([`Kind`]), no read-only file, no folder, pipe or device. Links are followed, even to a file that
+//! does not exist yet. Temporary files of a killed process are removed by the next process that writes to the same
+//! place.
 
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A kind of files that we write, and how to tell them from other files.
+/// A kind of file that we write, and how to recognise it.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
-    /// What messages call one, as in `checkpoint`.
+    /// Its name in messages, as in `checkpoint`.
     pub name: &'static str,
     /// The same with its article, as in `a bilevo checkpoint`.
     pub description: &'static str,
@@ -25,7 +25,7 @@ pub struct Kind {
 /// Bytes at the start of a file that [`Kind::is_ours`] sees.
 pub const START: usize = 1024;
 
-/// Links to links that are followed.
+/// Maximum length of a chain of links.
 const MAX_LINKS: usize = 40;
 
 /// Why a file could not be read or written; the existing file stays as it is.
@@ -41,7 +41,7 @@ pub enum FileError {
         kind: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
     /// The folder is missing.
@@ -56,7 +56,7 @@ pub enum FileError {
         /// The folder.
         folder: PathBuf,
     },
-    /// Something else is in that file.
+    /// The file is something else.
     #[error("`{path}` exists and is not {description}\nhint: it was left unchanged; give the name of another file")]
     Foreign {
         /// The file.
@@ -69,12 +69,12 @@ pub enum FileError {
     NotAFile {
         /// The name given.
         path: PathBuf,
-        /// What it is.
+        /// What it is instead.
         what: &'static str,
         /// Name of the kind.
         kind: &'static str,
     },
-    /// Its owner does not want it to change.
+    /// The file is read-only.
     #[error("the {kind} `{path}` is read-only\nhint: it was left unchanged; give another name, or make it writable")]
     ReadOnly {
         /// Name of the kind.
@@ -84,13 +84,13 @@ pub enum FileError {
     },
 }
 
-/// Some kinds can go to standard output instead.
+/// Some kinds can be written to standard output instead.
 fn dash(kind: &str) -> &'static str {
     if matches!(kind, "trace" | "plot") { ", or `-` for standard output" } else { "" }
 }
 
 impl FileError {
-    /// Whether there simply is no such file.
+    /// Whether the file simply does not exist.
     pub fn is_not_found(&self) -> bool {
         matches!(self, FileError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
@@ -106,7 +106,7 @@ impl Kind {
     }
 }
 
-/// Where a file goes, all links followed, and what is there now.
+/// Where a file goes, with all links followed, and what is there now.
 struct Target {
     place: PathBuf,
     permissions: Option<Permissions>,
@@ -127,9 +127,8 @@ pub fn write(
     placed.map(drop).map_err(|source| kind.failed("write", path, source))
 }
 
-/// Writes a file that is not there yet, or one that the caller holds locked: the file now in place,
-/// locked as long as it stays open, or none if somebody else was there first. The caller knows what
-/// it replaces.
+/// Writes a file that does not exist yet, or that the caller has locked. Returns the new file, locked as long as it
+/// stays open, or `None` if another process was faster. The caller knows what it replaces.
 pub(crate) fn write_locked(
     path: &Path,
     kind: &Kind,
@@ -145,7 +144,7 @@ pub(crate) fn write_locked(
     }
 }
 
-/// Whether an open file is the one at a place; true if the system cannot tell.
+/// Whether an open file is the one at a path; true if the system cannot tell.
 pub fn is_at(file: &File, place: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -160,8 +159,7 @@ pub fn is_at(file: &File, place: &Path) -> bool {
     }
 }
 
-/// Checks that [`write()`] would work, before a long run depends on it, and removes what killed processes left
-/// behind.
+/// Checks that [`write()`] would work, before a long run depends on it, and removes what killed processes have left.
 ///
 /// # Errors
 /// See [`FileError`].
@@ -184,8 +182,8 @@ pub fn open(path: &Path, kind: &Kind) -> Result<File, FileError> {
     }
 }
 
-/// Opens a file that grows line by line, for reading and appending; it is made if there is none. The
-/// caller looks at what is in it.
+/// Opens a file that grows line by line, for reading and appending; creates it if necessary. The caller checks its
+/// content.
 ///
 /// # Errors
 /// See [`FileError`].
@@ -195,7 +193,7 @@ pub fn open_growing(path: &Path, kind: &Kind) -> Result<File, FileError> {
     opened.map_err(|source| kind.failed("write", path, source))
 }
 
-/// Whether two names mean one file, which need not exist.
+/// Whether two names refer to the same file, which need not exist.
 pub fn same_place(a: &Path, b: &Path) -> bool {
     let place = |path: &Path| {
         let place = resolve(path).unwrap_or_else(|_| path.into());
@@ -205,7 +203,7 @@ pub fn same_place(a: &Path, b: &Path) -> bool {
     place(a) == place(b)
 }
 
-/// The place of a file that may be written, with what is there checked.
+/// The place of a file that may be written, after checking what is there.
 fn find(path: &Path, kind: &Kind) -> Result<Target, FileError> {
     let target = find_any(path, kind)?;
     if target.permissions.is_some() {
@@ -245,7 +243,7 @@ fn find_any(path: &Path, kind: &Kind) -> Result<Target, FileError> {
     Ok(Target { place, permissions })
 }
 
-/// What stands there if it is no regular file.
+/// What is there, if it is not a regular file.
 fn other_than_file(metadata: &fs::Metadata) -> Option<&'static str> {
     if metadata.is_file() {
         None
@@ -256,7 +254,7 @@ fn other_than_file(metadata: &fs::Metadata) -> Option<&'static str> {
     }
 }
 
-/// Follows links, the last of which may lead to a file that does not exist yet.
+/// Follows links; the last one may lead to a file that does not exist yet.
 ///
 /// # Errors
 /// A link that cannot be read, or links that lead in a circle.
@@ -280,7 +278,7 @@ fn folder_of(path: &Path) -> PathBuf {
 }
 
 impl Target {
-    /// A temporary file with the content, ready to take its place.
+    /// A temporary file with the content, ready to be moved into place.
     fn fill(
         &self,
         path: &Path,
@@ -291,15 +289,15 @@ impl Target {
         let temporary = Temporary::create(&self.place).map_err(failed)?;
         temporary.fill(content).map_err(failed)?;
         if let Some(permissions) = &self.permissions {
-            // Where the system does not let us, the new file has those of any new file.
+            // If the system does not allow it, the new file has the permissions of any new file.
             let _ = temporary.file.set_permissions(permissions.clone());
         }
         Ok(temporary)
     }
 }
 
-/// A new file beside its final place, removed unless it takes it. It is locked while it lives, which
-/// tells it from what a killed process left behind.
+/// A new file in the same folder as its final place, removed unless it is moved there. It stays locked, which
+/// distinguishes it from the leftovers of a killed process.
 struct Temporary {
     path: PathBuf,
     file: File,
@@ -318,9 +316,9 @@ impl Temporary {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 opened => opened?,
             };
-            // Systems without locks go without; then nothing is taken for a leftover either.
+            // Without locks, nothing counts as a leftover either.
             let _ = file.try_lock();
-            // Somebody who came between the two lines above has removed it.
+            // Another process removed it between the two lines above.
             if path.exists() {
                 return Ok(Temporary { path, file, placed: false });
             }
@@ -335,7 +333,7 @@ impl Temporary {
         self.file.sync_all()
     }
 
-    /// Takes the place of whatever is there.
+    /// Replaces whatever is in place.
     fn replace(mut self, place: &Path) -> io::Result<File> {
         fs::rename(&self.path, place)?;
         self.placed = true;
@@ -343,7 +341,7 @@ impl Temporary {
         self.file.try_clone()
     }
 
-    /// Takes a place that is free, or gives up without touching what is there.
+    /// Moves into a free place, or gives up without touching what is there.
     fn appear(self, place: &Path) -> io::Result<Option<File>> {
         match fs::hard_link(&self.path, place) {
             Ok(()) => {
@@ -351,7 +349,7 @@ impl Temporary {
                 self.file.try_clone().map(Some)
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
-            // Not every file system has links.
+            // Not every file system supports links.
             Err(_) if !place.exists() => self.replace(place).map(Some),
             Err(error) => Err(error),
         }
@@ -361,13 +359,13 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         if !self.placed {
-            // Whatever part of it was written is of no use to anybody.
+            // A partly written file is of no use.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Removes temporary files for `place` that no living process holds. Nothing depends on it.
+/// Removes temporary files for `place` that no living process holds. Failure is harmless.
 fn remove_leftovers(place: &Path) {
     let (Some(name), Ok(entries)) = (place.file_name(), fs::read_dir(folder_of(place))) else { return };
     for entry in entries.flatten() {
@@ -383,14 +381,14 @@ fn remove_leftovers(place: &Path) {
     }
 }
 
-/// Whether this is the end `.PID.COUNTER.tmp` of a temporary name.
+/// Whether this is the suffix `.PID.COUNTER.tmp` of a temporary name.
 fn is_temporary(end: &[u8]) -> bool {
     let parts: Vec<&[u8]> = end.split(|byte| *byte == b'.').collect();
     let number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
     matches!(parts[..], [b"", pid, counter, b"tmp"] if number(pid) && number(counter))
 }
 
-/// Makes the new name last through a power cut, where the system can do that.
+/// Makes the new name survive a power cut, if the system supports that.
 fn sync_folder(place: &Path) {
     if cfg!(unix) {
         let _ = File::open(folder_of(place)).and_then(|folder| folder.sync_all());

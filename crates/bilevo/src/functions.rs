@@ -28,7 +28,7 @@ pub struct Functions {
     upper: LevelFunctions,
     lower: LevelFunctions,
     oracle: Option<Oracle>,
-    /// The leader's objective as a function of the whole answer.
+    /// The leader's objective as a function of the complete answer.
     judge: Option<Judge>,
 }
 

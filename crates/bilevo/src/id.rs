@@ -32,7 +32,7 @@ pub struct RunId {
 }
 
 impl RunId {
-    /// The identity of a run of `engine` by a method of that name.
+    /// The identity of a run of `engine` by a method of this name.
     pub fn new(engine: &Engine, method: impl Into<String>, problem_hash: impl Into<String>) -> Self {
         RunId::of(engine.spec(), engine.config(), method, problem_hash, engine.seed())
     }
@@ -69,8 +69,8 @@ impl fmt::Display for RunId {
     }
 }
 
-/// Settings in use in which a config differs from the method's own (from the defaults, if no method
-/// has that name), by path.
+/// The settings in use that differ from the method's own (or from the defaults, if there is no method of that name),
+/// by path.
 pub fn changed_settings(method: &str, config: &Config) -> String {
     let own = Config::named(method).unwrap_or_default();
     let differs = |setting: &&Setting| setting.value(&own) != setting.value(config);

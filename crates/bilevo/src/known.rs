@@ -25,10 +25,10 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// The column that marks what a run returned.
+/// The column that marks the answer of a run.
 const ANSWER: &str = "answer";
 
-/// How tables of evaluations are told from other files: a first line of names with F or f among them.
+/// How to recognise tables of evaluations: their first line has names, among them F or f.
 const KIND: Kind = Kind { name: "table", description: "a table of evaluations", is_ours };
 
 fn is_ours(start: &[u8]) -> bool {
@@ -43,7 +43,7 @@ pub enum TableError {
     /// The file.
     #[error(transparent)]
     File(#[from] FileError),
-    /// What is in it.
+    /// The content is wrong.
     #[error("the known evaluations in `{path}` cannot be used: {message}")]
     Content {
         /// The file.
@@ -78,7 +78,7 @@ pub fn words(recalled: &Recalled, given: usize, method: &str) -> Vec<String> {
 pub struct Recorder {
     /// A row for each point, in the order of their first evaluation.
     pub rows: Vec<Evaluation>,
-    /// Rows at most; later points are not recorded.
+    /// Maximum number of rows; later points are not recorded.
     most: usize,
     places: HashMap<Vec<u64>, usize>,
     spec: Option<ProblemSpec>,
@@ -91,7 +91,7 @@ impl Default for Recorder {
 }
 
 impl Recorder {
-    /// Records at most this many points, the first ones.
+    /// Records at most this many points.
     pub fn up_to(most: usize) -> Self {
         Recorder { rows: Vec::new(), most, places: HashMap::new(), spec: None }
     }
@@ -115,7 +115,7 @@ impl Recorder {
         }
     }
 
-    /// The row of a point; none if there are too many.
+    /// The row of a point; `None` if there are too many.
     fn row(&mut self, x: &[f64], y: &[f64]) -> Option<&mut Evaluation> {
         let key = key(x, y);
         let (rows, places) = (&mut self.rows, &mut self.places);
@@ -140,7 +140,7 @@ impl Observer for Recorder {
             Event::Finished { result } => {
                 let at = result.x().as_ref().zip(result.y().as_ref()).and_then(|(x, y)| self.places.get(&key(x, y)));
                 let at = at.copied();
-                // A run may go on after its end, and end elsewhere.
+                // A run may continue after its end, and end elsewhere.
                 self.rows.iter_mut().enumerate().for_each(|(i, row)| row.is_answer = at == Some(i));
             }
             Event::BatchDone { batch, replies, .. } => {
@@ -159,8 +159,8 @@ fn key(x: &[f64], y: &[f64]) -> Vec<u64> {
     x.iter().chain(y).map(|v| v.to_bits()).collect()
 }
 
-/// The names of the columns of a problem's table; `answers` are those of y where only the follower's own
-/// solver knows how many there are.
+/// The column names of a problem's table; `answers` are those of y if only the follower's own solver knows its
+/// length.
 fn columns(spec: &ProblemSpec, answers: usize) -> [Vec<String>; 4] {
     let values = |name: &str, level: Level| -> Vec<String> {
         let constraint = |i: usize| if level == Level::Upper { format!("G{i}") } else { format!("g{i}") };
@@ -171,7 +171,7 @@ fn columns(spec: &ProblemSpec, answers: usize) -> [Vec<String>; 4] {
     [spec.names(Level::Upper), y, values("F", Level::Upper), values("f", Level::Lower)]
 }
 
-/// Whether a table could be written to a place.
+/// Checks that a table can be written to a file.
 ///
 /// # Errors
 /// See [`FileError`].
@@ -231,7 +231,7 @@ pub fn read(path: &Path, spec: &ProblemSpec) -> Result<Vec<Evaluation>, TableErr
     Ok(rows)
 }
 
-/// Which columns hold what.
+/// Which column holds what.
 struct Layout {
     x: Vec<usize>,
     y: Vec<usize>,
@@ -262,7 +262,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// A row; what is not a number was not evaluated.
+    /// A row; a cell that is not a number was not evaluated.
     fn row(&self, x: Vec<f64>, mut y: Vec<f64>, upper: Vec<f64>, lower: Vec<f64>) -> Evaluation {
         if self.oracle {
             y.truncate(y.iter().rposition(|v| !v.is_nan()).map_or(0, |last| last + 1));

@@ -1,4 +1,4 @@
-//! What a run reports to observers while it is working.
+//! What a run reports to observers.
 
 use crate::checkpoint::CheckpointError;
 use crate::result::{RunResult, Times};
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// Evaluations after which a run reports its progress.
 pub const PROGRESS_EVALS: usize = 50;
-/// Time after which a run reports its progress: within a batch too, if its points are evaluated one by one.
+/// A run reports its progress after this time, even within a batch if its points are evaluated one by one.
 pub const PROGRESS_TIME: Duration = Duration::from_secs(1);
 
 /// Something that happened in a run.
@@ -53,7 +53,7 @@ pub enum Event<'a> {
     Progress {
         /// The engine as it was after the last whole batch.
         engine: &'a Engine,
-        /// Evaluations of the batch under way that are done, and its level.
+        /// How many evaluations of the current batch are done, and its level.
         under_way: (Level, usize),
         /// Wall time so far.
         times: Times,
@@ -79,7 +79,7 @@ pub enum Event<'a> {
     },
     /// The run ended.
     Finished {
-        /// How, and with what.
+        /// How, and with what result.
         result: &'a RunResult,
     },
 }

@@ -1,7 +1,7 @@
 //! Catches panics and turns them into messages, without the usual report on stderr.
 //!
-//! The panic hook belongs to the whole process, so ours is put in front of the one it finds, and
-//! takes over (remembering where it happened) only on threads that are inside [`Quiet`].
+//! The panic hook belongs to the whole process, so ours is installed in front of the existing one, and only takes
+//! over (recording where the panic happened) on threads that are inside [`Quiet`].
 
 use std::any::Any;
 use std::cell::Cell;
@@ -13,7 +13,7 @@ thread_local! {
     static PLACE: Cell<Option<String>> = const { Cell::new(None) };
 }
 
-/// Puts the hook in place, once for the process.
+/// Installs the hook, once per process.
 pub(crate) fn install_hook() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
@@ -30,7 +30,7 @@ pub(crate) fn install_hook() {
     });
 }
 
-/// While it lives, panics on this thread are not reported.
+/// As long as it lives, panics on this thread are not reported.
 pub(crate) struct Quiet(());
 
 impl Quiet {
@@ -46,12 +46,12 @@ impl Drop for Quiet {
     }
 }
 
-/// Runs code that may panic; a panic comes back as its message and place.
+/// Runs code that may panic; a panic is returned as its message and location.
 pub(crate) fn catch<T>(code: impl FnOnce() -> T) -> Result<T, String> {
     panic::catch_unwind(AssertUnwindSafe(code)).map_err(|payload| message(&*payload))
 }
 
-/// The same without a report on stderr, on a thread that does this rarely.
+/// The same without a report on stderr, for threads that rarely need it.
 pub(crate) fn quietly<T>(code: impl FnOnce() -> T) -> Result<T, String> {
     install_hook();
     let _quiet = Quiet::start();

@@ -29,9 +29,9 @@ pub enum AfterFailure {
 /// If this many points, spread over the box, fail in the same way, that counts as a bug in the function.
 pub const SAME_FAILURES: usize = 20;
 
-/// Tells a mistake in a function from a function that fails in part of the box: it fails with the same
-/// message at all of the first points that are spread over it. A value that is not finite, or one that takes
-/// too long, is no mistake.
+/// Distinguishes a bug in a function from a function that fails in part of the box: a bug fails with the same message
+/// at all of the first points, which are spread over the box. Values that are not finite, and time-outs, do not count
+/// as bugs.
 #[derive(Debug, Default)]
 pub(crate) struct Mistakes {
     upper: Seen,
@@ -49,7 +49,7 @@ struct Seen {
 }
 
 impl Mistakes {
-    /// Takes notice of the answers to points spread over the box.
+    /// Records the answers to points that are spread over the box.
     ///
     /// # Errors
     /// All of many failed in the same way.
@@ -74,7 +74,7 @@ impl Mistakes {
     }
 }
 
-/// Whether a function that is right may fail so anywhere.
+/// Whether a correct function may fail in this way anywhere.
 fn is_expected(kind: FailureKind) -> bool {
     matches!(kind, FailureKind::NotFinite | FailureKind::Timeout)
 }
@@ -101,7 +101,7 @@ pub(crate) fn retry(
     Ok(())
 }
 
-/// Evaluates a batch and makes sure that every point has its answer. Nobody is asked about nothing.
+/// Evaluates a batch and makes sure that every point has an answer. An empty batch is not passed on.
 ///
 /// # Errors
 /// The evaluator gave up or left points without an answer.
@@ -125,7 +125,7 @@ mod tests {
     use crate::evaluate::EvaluatorError;
     use bilevo_core::problem::LevelSpec;
 
-    /// Cannot be asked anything.
+    /// An evaluator that must not be called.
     struct Gone(ProblemSpec);
 
     impl Evaluator for Gone {

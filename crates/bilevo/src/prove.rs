@@ -133,7 +133,7 @@ pub struct LeaderFinding {
     pub seconds: Option<f64>,
 }
 
-/// Wall time is not part of a finding.
+/// Two findings are equal even if their wall times differ.
 impl PartialEq for FollowerFinding {
     fn eq(&self, other: &Self) -> bool {
         let parts = |one: &Self| (one.verdict, one.gap, one.violation, one.better.clone(), one.boxes);
@@ -205,7 +205,7 @@ impl From<LeaderProof> for LeaderFinding {
 }
 
 impl Proof {
-    /// Of a claim about which nothing was asked yet.
+    /// A proof of a claim, before any question is answered.
     fn of(claim: &Claim, upper_value: f64) -> Proof {
         let (x, y) = match claim {
             Claim::Point { x, y } => (Some(x.clone()), Some(y.clone())),
@@ -231,14 +231,14 @@ impl Proof {
         self.follower.as_ref().filter(|follower| follower.verdict == FollowerVerdict::Refuted)
     }
 
-    /// Whether something better was found than what was claimed.
+    /// Whether something better than the claim was found.
     pub fn is_refuted(&self) -> bool {
         self.refuted_answer().is_some()
             || self.leader.as_ref().is_some_and(|leader| leader.verdict == LeaderVerdict::Better)
     }
 }
 
-/// The gap of f that counts as none: the file's `position_tolerance`, or 1e-4.
+/// The gap of f that counts as zero: the file's `position_tolerance`, or 1e-4.
 fn follower_tolerance(file: &ExpressionProblem) -> f64 {
     file.spec().position_tolerance.unwrap_or(Limits::FOLLOWER_TOLERANCE)
 }
@@ -248,8 +248,8 @@ fn upper_value(file: &ExpressionProblem, x: &[f64], y: &[f64]) -> f64 {
     file.evaluate(Level::Upper, x, y, &mut Vec::new()).unwrap_or(f64::NAN)
 }
 
-/// Proves a claim, refutes it, or says that neither was possible in time. The follower's answer gets a
-/// quarter of the time at most.
+/// Proves a claim, refutes it, or says that neither was possible in time. The follower's question gets at most a
+/// quarter of the time.
 ///
 /// # Errors
 /// Nothing can be proven about this problem.
@@ -257,8 +257,8 @@ pub fn prove(file: &ExpressionProblem, claim: &Claim, options: &ProveOptions) ->
     ask(file, claim, options, |_, value| value)
 }
 
-/// Asks both questions; `against` says, from the finding about the follower and the claimed F, which value no decision
-/// is to beat.
+/// Asks both questions; `against` derives, from the finding about the follower and the claimed F, the value that no
+/// decision should beat.
 fn ask(
     file: &ExpressionProblem,
     claim: &Claim,

@@ -19,13 +19,13 @@ use std::fmt;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Status {
-    /// It has not ended.
+    /// It has not ended yet.
     Running,
     /// The stop flag was set.
     Interrupted,
-    /// The time was up.
+    /// The time limit was reached.
     TimeLimit,
-    /// An observer asked for it.
+    /// An observer ended it.
     Observer,
     /// The method ended it.
     #[serde(untagged)]
@@ -47,9 +47,9 @@ impl std::fmt::Display for Status {
 /// Wall time of a run, earlier sessions included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {
-    /// From its start to its end.
+    /// From start to end.
     pub seconds: f64,
-    /// The trainings within it.
+    /// The part spent on training.
     pub training_seconds: f64,
 }
 
@@ -63,7 +63,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// Those of a problem, if it names any variable.
+    /// The names of a problem's variables, if it has any.
     pub fn of(spec: &ProblemSpec) -> Option<Self> {
         let named = |space: &Space| (0..space.dim()).any(|index| space.name(index).is_some());
         let any = named(&spec.upper.space) || named(&spec.lower.space);
@@ -71,7 +71,7 @@ impl Names {
     }
 }
 
-/// The box that a run searched: lowest and highest value of each variable.
+/// The box that a run searched: the lowest and highest value of each variable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Searched {
     /// The leader's.
@@ -122,7 +122,7 @@ pub struct RunResult {
     /// noise.
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "with_words")]
     pub noise: Option<Noise>,
-    /// The searches of the run and their outcomes; left out if the method does not keep them.
+    /// The searches of the run and their outcomes; left out if the method does not record them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<Step>,
     /// Mean accuracy of the ranking model on pairs of one generation; null without one.
@@ -130,11 +130,11 @@ pub struct RunResult {
     /// The same on pairs across generations, as the paper measures it.
     #[serde(default)]
     pub model_accuracy_across: Option<f64>,
-    /// Trainings of the ranking model.
+    /// Number of trainings of the ranking model.
     pub trainings: u64,
     /// How the run ended.
     pub stop: Status,
-    /// Generations finished.
+    /// Completed generations.
     pub generations: u64,
     /// Wall time.
     #[serde(flatten)]
@@ -155,15 +155,15 @@ pub struct RunResult {
     /// Whether the answer is good ([`crate::doubts`]).
     #[serde(default)]
     pub success: bool,
-    /// What is wrong with it, if anything.
+    /// What is wrong with the answer, if anything.
     #[serde(default)]
     pub warnings: Vec<Warning>,
-    /// Why the last checkpoint could not be written, if so.
+    /// Why the last checkpoint could not be written, if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub save_error: Option<String>,
 }
 
-/// A solution or none in JSON: numbers that are missing or not finite are null.
+/// A solution, or none, in JSON: numbers that are missing or not finite are null.
 mod nullable {
     use bilevo_core::record::Solution;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -219,7 +219,7 @@ fn with_total<S: Serializer>(counts: &Evaluations, serializer: S) -> Result<S::O
     WithTotal { counts, total: counts.total() }.serialize(serializer)
 }
 
-/// Something, and the same in words.
+/// A value together with its description in words.
 #[expect(clippy::ref_option, reason = "serde passes the field")]
 fn with_words<T: Serialize + fmt::Display, S: Serializer>(told: &Option<T>, serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
@@ -232,7 +232,7 @@ fn with_words<T: Serialize + fmt::Display, S: Serializer>(told: &Option<T>, seri
 }
 
 impl RunResult {
-    /// The result of `engine` in its present state.
+    /// The result of `engine` in its current state.
     pub fn new(id: RunId, engine: &Engine, stop: Status, times: Times) -> Self {
         let summary = engine.summary();
         let mut result = RunResult {
@@ -266,10 +266,11 @@ impl RunResult {
         result
     }
 
-    /// Says whether the answer is good, and if not, why.
+    /// Decides whether the answer is good, and if not, why.
     fn judge(&mut self, engine: &Engine) {
-        // The test runs had to search for the follower's answers.
-        self.likeness = likeness(self).filter(|_| !engine.spec().is_oracle_alone());
+        // In the test runs, the follower's answers had to be searched, and every box was closed.
+        let tested = !engine.spec().is_oracle_alone() && !engine.spec().is_open();
+        self.likeness = likeness(self).filter(|_| tested);
         let doubts = doubts(self, engine);
         self.success = doubts.is_empty();
         self.warnings = doubts.iter().map(Warning::from).collect();
@@ -289,7 +290,7 @@ impl RunResult {
         self.solution.as_ref().map(of).filter(|value| value.is_finite())
     }
 
-    /// F(x, y), as the problem returns it; none if there is no answer or no finite value.
+    /// F(x, y), as the problem returns it; `None` without an answer or a finite value.
     pub fn upper_value(&self) -> Option<f64> {
         self.number(|solution| solution.upper_value)
     }
@@ -299,7 +300,7 @@ impl RunResult {
         self.number(|solution| solution.lower_value)
     }
 
-    /// Violation of the upper constraints, the lower ones included; likewise.
+    /// Violation of the upper constraints, including the lower ones; likewise.
     pub fn upper_violation(&self) -> Option<f64> {
         self.number(|solution| solution.upper_violation)
     }
@@ -320,7 +321,7 @@ impl RunResult {
         self.judge(engine);
     }
 
-    /// Whether another answer, which the follower likes as well, is feasible for the leader and better.
+    /// Whether another answer, which is equally good for the follower, is feasible and better for the leader.
     fn gains(&self, response: &Response, engine: &Engine) -> bool {
         let flip = |value: f64| engine.spec().upper.direction.flip(value);
         let tolerance = engine.config().stop.violation_tolerance;
@@ -329,7 +330,7 @@ impl RunResult {
         feasible && better
     }
 
-    /// Takes another answer of the follower.
+    /// Replaces the follower's answer.
     fn answer(&mut self, response: &Response, engine: &Engine) {
         let Some(solution) = &mut self.solution else { return };
         solution.y.clone_from(&response.y);
@@ -337,22 +338,22 @@ impl RunResult {
         solution.lower_value = response.lower_value;
         solution.upper_violation = response.upper_violation.unwrap_or(f64::NAN);
         solution.lower_violation = response.lower_violation;
-        // It was searched for independently of the run.
+        // It was found independently of the run.
         self.compare(engine, true);
     }
 
-    /// Adds what was proven, and takes the better decision that was found on the way, if one was.
+    /// Adds what was proven, and adopts the better decision that was found on the way, if there is one.
     pub(crate) fn proven(&mut self, proof: Proof, better: Option<Solution>, engine: &Engine) {
         if let Some(better) = better {
             self.solution = Some(better);
             self.compare(engine, true);
-            // It was about another answer.
+            // The audit was about another answer.
             self.audit = None;
         }
         if let (Some(audit), Some(follower)) = (&mut self.audit, &proof.follower) {
             audit.settle(follower, self.names.as_ref());
         }
-        // Where f is not known, whether the optimum was found rests on the follower's answer.
+        // If f is unknown, whether the optimum was found depends on the follower's answer.
         let verdict = proof.follower.as_ref().map(|follower| follower.verdict);
         if let Some(verdict) = verdict.filter(|verdict| *verdict != FollowerVerdict::Open) {
             self.compare(engine, verdict == FollowerVerdict::Proven);
@@ -361,7 +362,7 @@ impl RunResult {
         self.judge(engine);
     }
 
-    /// Compares the solution with what is known, after it has changed.
+    /// Compares the solution with the known optima, after it has changed.
     fn compare(&mut self, engine: &Engine, rechecked: bool) {
         let Some(solution) = &self.solution else { return };
         let spec = engine.spec();

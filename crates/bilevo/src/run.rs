@@ -27,9 +27,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// The part of the time, and of the evaluations, that is kept for an audit, if one is wanted.
+/// The share of the time, and of the evaluations, that is reserved for an audit, if one is requested.
 const AUDIT_SHARE: f64 = 0.2;
-/// How often a run goes on because an audit found a better answer of the follower.
+/// How often a run continues because an audit found a better answer for the follower.
 const OBJECTIONS: u32 = 8;
 
 /// When and where a run is saved.
@@ -39,12 +39,12 @@ pub struct Saving {
     pub path: PathBuf,
     /// Wall time between two checkpoints.
     pub every: Duration,
-    /// If given, saves after this many batches too.
+    /// If given, the run is also saved after this many batches.
     pub every_batches: Option<u64>,
 }
 
 impl Saving {
-    /// Into `path`, at the start, every two seconds and at the end.
+    /// Saves to `path` at the start, every two seconds, and at the end.
     pub fn to(path: impl Into<PathBuf>) -> Self {
         Saving { path: path.into(), every: Duration::from_secs(2), every_batches: None }
     }
@@ -70,15 +70,15 @@ pub struct RunOptions {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The evaluator is for another problem than the engine.
-    #[error("the run is about `{expected}`, not about `{got}`{}", same_name(.expected, .got))]
+    /// The evaluator belongs to another problem than the engine.
+    #[error("the run belongs to the problem `{expected}`, not to `{got}`{}", same_name(.expected, .got))]
     OtherProblem {
         /// The engine's problem.
         expected: String,
         /// The evaluator's problem.
         got: String,
     },
-    /// The file of the problem is not what it was when the run was saved.
+    /// The problem's file has changed since the run was saved.
     #[error(
         "`{place}`, or a file of its program, has changed since the run was saved\nhint: start a new run, or bring back the file as it was"
     )]
@@ -128,7 +128,7 @@ pub enum RunError {
     Mistake {
         /// Its level.
         level: Level,
-        /// Points that failed so.
+        /// How many points failed in that way.
         points: usize,
         /// The leader's decision at the first of them.
         x: Vec<f64>,
@@ -145,7 +145,7 @@ pub enum RunError {
     /// The evaluator's replies do not fit the batch.
     #[error("the evaluator broke its contract: {0}")]
     Tell(#[from] TellError),
-    /// The engine itself failed; what was saved before is left as it is.
+    /// The engine itself failed; what was saved before stays as it is.
     #[error(
         "the engine failed: {message}\nhint: if the run was resumed, its checkpoint may have been tampered with; otherwise please report this as a bug"
     )]
@@ -158,7 +158,7 @@ pub enum RunError {
     Checkpoint(#[from] CheckpointError),
 }
 
-/// A point, on lines of its own.
+/// A point, with each variable on its own line.
 fn place(names: Option<&Names>, x: &[f64], y: &[f64]) -> String {
     let Some(names) = names else { return format!("\n  x = {x:?}\n  y = {y:?}") };
     let pairs = names.x.iter().zip(x).chain(names.y.iter().zip(y));
@@ -174,7 +174,7 @@ fn same_name(expected: &str, got: &str) -> &'static str {
 pub struct Run {
     engine: Engine,
     id: RunId,
-    /// What it was a run of before its budget was raised.
+    /// The identity of the run before its budget was raised.
     earlier: Option<RunId>,
     source: String,
     times: Times,
@@ -243,7 +243,7 @@ impl Run {
         });
     }
 
-    /// The notice in its result.
+    /// The notice for the result.
     pub fn notice(&self) -> Option<&str> {
         self.notice.as_deref()
     }
@@ -273,12 +273,12 @@ impl Run {
         &self.engine
     }
 
-    /// What it is a run of.
+    /// The identity of the run.
     pub fn id(&self) -> &RunId {
         &self.id
     }
 
-    /// What its checkpoint says about itself.
+    /// The header of its checkpoint.
     pub fn header(&self) -> Header {
         let summary = self.engine.summary();
         Header {
@@ -289,7 +289,7 @@ impl Run {
         }
     }
 
-    /// When this session has to end if the whole run may take `limit`.
+    /// When this session has to end, if the whole run may take `limit`.
     fn end_of(&self, limit: Option<Duration>) -> Option<Instant> {
         let before = Duration::try_from_secs_f64(self.times.seconds).unwrap_or_default();
         Instant::now().checked_add(limit?.saturating_sub(before))
@@ -300,7 +300,7 @@ impl Run {
         RunResult { notice: self.notice.clone(), ..result }
     }
 
-    /// The run in its present state.
+    /// The run in its current state.
     pub fn checkpoint(&self) -> Checkpoint {
         Checkpoint { header: self.header(), engine: self.engine.clone(), times: self.times }
     }
@@ -309,7 +309,7 @@ impl Run {
         State { header: self.header(), earlier: self.earlier.as_ref(), engine: &self.engine, times: self.times }
     }
 
-    /// Writes the run in its present state, unless the file holds a later state of the same run.
+    /// Writes the run in its current state, unless the file holds a later state of the same run.
     ///
     /// # Errors
     /// See [`CheckpointError`].
@@ -380,7 +380,7 @@ impl Run {
             finding.evaluations = finding.evaluations.and(earlier);
             earlier = finding.evaluations;
             self.engine.hold_back(held + earlier.total());
-            // A limit holds for the audit, too.
+            // The limit includes the audit.
             self.times.seconds += start.elapsed().as_secs_f64();
             let in_time = self.end_of(time_limit).is_none_or(|end| Instant::now() < end);
             let better = finding.objection().filter(|_| objections < OBJECTIONS && in_time);
@@ -393,7 +393,7 @@ impl Run {
         }
     }
 
-    /// The audit of a solution, and the position that it takes.
+    /// The audit of a solution, and the position that it assumes.
     fn audit(
         &self,
         evaluator: &mut dyn Evaluator,
@@ -404,7 +404,7 @@ impl Run {
         let (seed, seen) = (self.engine.seed(), self.engine.follower_seen(&solution.x));
         let wanted = AuditOptions { seed, position, seen, ..wanted };
         let searched = self.engine.searched();
-        // A box that the run made smaller may have lost the follower's true answer.
+        // If the run has shrunk the box, it may have lost the follower's true answer.
         let smaller = searched.is_some() && !self.engine.spec().is_open();
         let finding = audit::audit(&mut Within::new(evaluator, searched), solution, &wanted);
         if !smaller || !finding.passed() {
@@ -444,8 +444,8 @@ impl Run {
     }
 }
 
-/// Calls the engine. A state that fits together never makes it panic; one from a file with a forged
-/// checksum may, and that must not bring the program down.
+/// Calls the engine. A consistent state never makes it panic; a state from a file with a forged checksum may, and
+/// that must not crash the program.
 fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, RunError> {
     panics::quietly(call).map_err(|message| RunError::Internal { message })
 }

@@ -1,4 +1,4 @@
-//! From a problem to a result: the builder of a run.
+//! From a problem to a result: a builder for runs.
 //!
 //! ```
 //! use bilevo::{Solver, source};
@@ -228,7 +228,7 @@ impl<'a> Solver<'a> {
                 run
             }
         };
-        // Where the problem takes a position, the end of the run is told by it too.
+        // If the problem has a position, the end of the run is judged by it as well.
         let takes_position = source.spec().position != PositionKind::Any;
         let audit = audit.or_else(|| takes_position.then(AuditOptions::default));
         if audit.is_some() && source.spec().is_oracle_alone() {
@@ -240,8 +240,8 @@ impl<'a> Solver<'a> {
     }
 }
 
-/// The method under its own name with its settings, and the notice about it, if any. Settings that the
-/// caller gave as a whole are never replaced; they keep the name they were given.
+/// The method under its own name, with its settings, and a notice about it, if any. If the caller gave all settings
+/// at once, they are never replaced and keep their name.
 fn chosen(
     source: &dyn Source,
     method: String,
@@ -256,7 +256,7 @@ fn chosen(
     Ok((methods::find(&method).map_or(method, |method| method.name()), config, None))
 }
 
-/// The saved run, if it is one of this problem, with larger budgets where `settings` say so.
+/// The saved run, if it belongs to this problem, with larger budgets if `settings` ask for them.
 fn resumed(source: &dyn Source, checkpoint: Checkpoint, settings: &[(String, String)]) -> Result<Run, RunError> {
     let saved = &checkpoint.header.id;
     if checkpoint.engine.spec() != source.spec() {
@@ -280,12 +280,12 @@ fn resumed(source: &dyn Source, checkpoint: Checkpoint, settings: &[(String, Str
     Ok(run)
 }
 
-/// Thirty-two bits are enough to tell runs apart and short enough to type again.
+/// Thirty-two bits are enough to distinguish runs, and short enough to type.
 fn draw_seed() -> u64 {
     RandomState::new().build_hasher().finish() >> 32
 }
 
-/// A run with everything it needs, about to start.
+/// A run with everything it needs, ready to start.
 pub struct Ready<'a> {
     /// The run.
     pub run: Run,

@@ -1,8 +1,8 @@
 //! Where a problem comes from: a built-in name, a problem file (with expressions or the command of an
 //! external program), or Rust code.
 //!
-//! A source knows the problem's sizes and boxes, a hash of its definition, how to find it again, and
-//! how to evaluate it on a number of threads or processes. Everything that runs a problem takes one.
+//! A source knows the problem's sizes and boxes, a hash of its definition, how to find it again, and how to evaluate
+//! it on several threads or processes. Everything that runs a problem takes a source.
 
 mod file;
 
@@ -47,8 +47,8 @@ pub trait Source: Send + Sync {
         Labels::default()
     }
 
-    /// An evaluator with this many threads or processes; 0 means one for each
-    /// processor. The answers do not depend on the number.
+    /// An evaluator with this many threads or processes; 0 means one per processor. The answers do not depend on the
+    /// number.
     ///
     /// # Errors
     /// The threads or processes cannot be started.
@@ -76,7 +76,7 @@ pub struct Named {
 }
 
 impl Named {
-    /// `problem` as found under the name `place`, with the hash of its definition.
+    /// `problem`, found under the name `place`, with the hash of its definition.
     pub fn new(problem: BoxedProblem, place: impl Into<String>, hash: impl Into<String>) -> Self {
         Named { problem, place: place.into(), hash: hash.into() }
     }
@@ -122,14 +122,14 @@ pub enum SourceError {
         upper: usize,
         /// Its lower variables.
         lower: usize,
-        /// Upper variables asked for.
+        /// Upper variables requested.
         asked_upper: usize,
-        /// Lower variables asked for.
+        /// Lower variables requested.
         asked_lower: usize,
     },
 }
 
-/// Opens names of its own kind; gives none for any other name.
+/// Opens names of its own kind; returns `None` for any other name.
 type Opener = fn(&str, Option<(usize, usize)>) -> Option<Result<Box<dyn Source>, SourceError>>;
 
 /// Opens the problem of a saved run, whose file may have been renamed since. The problem keeps the name it had.
@@ -148,11 +148,11 @@ pub fn open_as(path: &str, reading: &Reading) -> Result<Box<dyn Source>, SourceE
     file::open_read(path, reading)
 }
 
-/// Who is asked for a name, before the built-in problems.
+/// Which sources are asked for a name, before the built-in problems.
 const OPENERS: &[Opener] = &[file::open];
 
-/// Opens a problem: a built-in name, with `dims` = (upper, lower) variables where it comes in several
-/// sizes, or the path of a problem file.
+/// Opens a problem: a built-in name, with `dims` = (upper, lower) variables if it comes in several sizes, or the path
+/// of a problem file.
 ///
 /// # Errors
 /// There is no such problem, no such size, or the file has mistakes.

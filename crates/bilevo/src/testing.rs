@@ -1,7 +1,6 @@
-//! Problems that misbehave, for tests of whatever has to cope with them.
+//! Problems that misbehave, for tests of the code that has to cope with them.
 //!
-//! Which points are hit depends on the point alone, so the same ones fail on any number of threads
-//! and after a resume.
+//! Which points fail depends only on the point, so the same ones fail on any number of threads and after a resume.
 
 use bilevo_core::problem::{BilevelProblem, Failure, Level, ProblemSpec};
 use std::collections::HashSet;
@@ -27,7 +26,7 @@ pub enum Fault {
     Error,
     /// An error the first time, a proper answer afterwards.
     Flaky,
-    /// No answer at all: says `hanging` on stderr and waits for ever.
+    /// No answer at all: prints `hanging` to stderr and waits forever.
     Hang,
 }
 
@@ -77,7 +76,7 @@ pub struct Faulty<P> {
 }
 
 impl<P: Deref<Target: BilevelProblem>> Faulty<P> {
-    /// `problem`, misbehaving as told.
+    /// `problem`, with these faults.
     pub fn new(problem: P, inject: Vec<Inject>) -> Self {
         Faulty { problem, inject, seen: Mutex::new(HashSet::new()) }
     }

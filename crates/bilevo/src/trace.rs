@@ -1,4 +1,4 @@
-//! A run's generations as JSON lines, one for each, flushed as they come.
+//! A run's generations as JSON lines, one line each, flushed immediately.
 //!
 //! Numbers that are not finite are written as `null`. A resumed run continues the file; generations after the
 //! checkpoint and incomplete lines are removed first, so every generation appears once.
@@ -21,13 +21,13 @@ struct Line<'a> {
     seconds: f64,
 }
 
-/// The part of a line that tells a trace from other files.
+/// The part of a line by which a trace is recognised.
 #[derive(Deserialize)]
 struct Numbered {
     generation: u64,
 }
 
-/// How traces are told from other files.
+/// How to recognise traces.
 const KIND: Kind = Kind { name: "trace", description: "a trace", is_ours: |start| start.starts_with(START) };
 const START: &[u8] = b"{\"generation\"";
 
@@ -58,7 +58,7 @@ impl TraceWriter {
         Ok(TraceWriter { path: path.into(), out: Box::new(file), error: None })
     }
 
-    /// A trace that goes to a stream, called `name` in messages.
+    /// A trace to a stream, which messages call `name`.
     pub fn to(out: impl Write + 'static, name: impl Into<PathBuf>) -> Self {
         TraceWriter { path: name.into(), out: Box::new(out), error: None }
     }
@@ -81,7 +81,7 @@ impl TraceWriter {
     }
 }
 
-/// Bytes up to the end of the last generation to keep; none if this is not a trace.
+/// The number of bytes up to the last generation to keep; `None` if this is not a trace.
 fn kept_length(file: &File, generations: u64) -> io::Result<Option<u64>> {
     /// No line of a trace is longer; binary files have no line ends to wait for.
     const LONGEST: u64 = 1 << 16;

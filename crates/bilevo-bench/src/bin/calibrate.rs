@@ -1,4 +1,4 @@
-//! What the words of a result are worth; see [`bilevo_bench::calibrate`].
+//! How often results that look alike are right; see [`bilevo_bench::calibrate`].
 
 fn main() -> anyhow::Result<()> {
     let options = bilevo_bench::calibrate::Options::read(std::env::args().skip(1))?;

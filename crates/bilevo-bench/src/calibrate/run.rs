@@ -1,4 +1,4 @@
-//! One run of a calibration, and the file that keeps them.
+//! One run of a calibration, and the file that stores runs.
 
 use anyhow::{Context, Result};
 use bilevo::calibration::Looks;
@@ -15,10 +15,10 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// The warning that rests on the counts themselves.
+/// The warning that depends on the counts themselves.
 const BY_COUNTS: &str = "W614";
 
-/// One run, as it is kept.
+/// One run, as stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Run {
     pub(super) seed: u64,
@@ -29,7 +29,7 @@ pub(super) struct Run {
     /// Cells of the looks.
     looks: Vec<String>,
     pub(super) right: bool,
-    /// Whether the result has no warning but perhaps the one that rests on the counts.
+    /// Whether the result has no warning, except perhaps the one that depends on the counts.
     pub(super) good: bool,
     pub(super) evaluations: u64,
     pub(super) restarts: u64,
@@ -43,7 +43,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// What its result looks like; none in a file of another version.
+    /// The features of its result; `None` in a file of another version.
     pub(super) fn looks(&self) -> Option<Looks> {
         let cells: Vec<&str> = self.looks.iter().map(String::as_str).collect();
         Looks::read(&cells)
@@ -54,7 +54,7 @@ impl Run {
     }
 }
 
-/// Runs a problem by its seed, unless it has more variables than that.
+/// Runs a problem, given its seed, unless it has more variables than the limit.
 pub(super) fn run(seed: u64, largest: usize, settings: &[(String, String)]) -> Result<Option<Run>> {
     let name = format!("planted:{seed}");
     let planted = planted_problem(&name, None)?;
@@ -99,14 +99,14 @@ fn judged(planted: &Planted, result: &RunResult) -> (bool, String) {
     (right, format!("{error}, violation {:.0e}, gap {:.0e}", judged.violation, judged.gap))
 }
 
-/// Runs in a file, one a line.
+/// Runs in a file, one per line.
 pub(super) struct Kept {
     known: HashMap<u64, Run>,
     file: Mutex<BufWriter<File>>,
 }
 
 impl Kept {
-    /// Reads what is there; a last line that was not finished is left out.
+    /// Reads existing runs; an unfinished last line is ignored.
     pub(super) fn open(path: &Path) -> Result<Kept> {
         let at = || path.display().to_string();
         let text = if path.exists() { std::fs::read_to_string(path).with_context(at)? } else { String::new() };
@@ -135,7 +135,7 @@ impl Kept {
 pub(super) mod tests {
     use super::*;
 
-    /// A run that nobody made: its restarts agree.
+    /// A made-up run whose restarts agree.
     pub(in crate::calibrate) fn made_up(seed: u64, right: bool, features: &[&str]) -> Run {
         Run {
             seed,

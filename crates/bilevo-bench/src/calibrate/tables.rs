@@ -8,7 +8,7 @@ use bilevo_problems::planted::Feature;
 use std::collections::BTreeMap;
 use std::io::Write;
 
-/// Who has seen a problem before.
+/// Whether a problem was held out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Group {
     LookedAt,
@@ -22,7 +22,7 @@ const HEAD: &str = "right: seeds looked at | right: held-out seeds | right: held
 /// Problems by the number of their variables.
 const SIZES: [(usize, usize); 5] = [(2, 3), (4, 5), (6, 8), (9, 12), (13, 20)];
 
-/// A run with what its result looks like.
+/// A run with the features of its result.
 struct Seen<'a> {
     run: &'a Run,
     looks: Looks,
@@ -81,7 +81,7 @@ impl<'a> Tables<'a> {
         std::iter::once(COLUMNS.to_string()).chain(lines).map(|line| line + "\n").collect()
     }
 
-    /// The evaluations of the runs on problems with so many variables, in their order.
+    /// The evaluations of the runs on problems with this many variables, sorted.
     fn of_size(&self, (from, to): (usize, usize), held_out: bool) -> Vec<u64> {
         let mine = self.runs.iter().filter(|seen| (seen.group == Group::LookedAt) != held_out);
         let sized = mine.filter(|seen| (from..=to).contains(&seen.run.variables.iter().sum()));
@@ -90,7 +90,7 @@ impl<'a> Tables<'a> {
         evaluations
     }
 
-    /// The file of the evaluations to expect: without the cheapest and the dearest tenth.
+    /// The file of expected evaluations, without the cheapest and the most expensive tenth.
     pub(super) fn ranges(&self) -> String {
         let line = |(from, to): (usize, usize)| {
             let (low, high) = middle(&self.of_size((from, to), false))?;
@@ -99,7 +99,7 @@ impl<'a> Tables<'a> {
         format!("{RANGES_HEAD}\n{}", SIZES.into_iter().filter_map(line).collect::<String>())
     }
 
-    /// What eight of ten runs take, and how many held-out runs did.
+    /// The range of eight out of ten runs, and how many held-out runs are within it.
     fn evaluations(&self, out: &mut impl Write) -> Result<()> {
         writeln!(out, "| variables | eight of ten runs took | of held-out runs |\n|---|---|---|")?;
         for (from, to) in SIZES {
@@ -130,7 +130,7 @@ impl<'a> Tables<'a> {
         Ok(())
     }
 
-    /// What each word is worth.
+    /// How often each kind of result was right.
     fn words(&self, out: &mut impl Write) -> Result<()> {
         writeln!(out, "| the result says | {HEAD}")?;
         let mut looks: Vec<Looks> = self.runs.iter().map(|seen| seen.looks).collect();

@@ -13,13 +13,13 @@ use bilevo_core::{Ask, Engine};
 use rayon::prelude::*;
 use std::io::Write;
 
-/// The best published totals at 1e-6 on SMD; none for SMD10.
+/// The best published totals at 1e-6 on SMD; there is none for SMD10.
 const SMD: [f64; 12] =
     [6.33e3, 5.38e3, 6.44e3, 6.60e3, 6.73e3, 1.68e4, 7.61e3, 2.04e4, 6.50e3, f64::NAN, 3.65e4, 3.04e4];
 /// The published totals of CR-TLEA-CMA-ES on TP.
 const TP: [f64; 10] = [6.97e4, 4.53e4, 6.14e4, 4.69e4, 4.13e4, 2.71e4, 8.09e4, 5.14e4, 3.51e4, 6.18e4];
 
-/// What the runs of one problem came to.
+/// The results of the runs on one problem.
 pub(super) struct Row {
     pub(super) problem: String,
     pub(super) runs: u64,
@@ -39,7 +39,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Evaluations of all runs for each solved one; infinite if there is none.
+    /// Evaluations of all runs per solved run; infinite if there are none.
     pub(super) fn ert(&self) -> f64 {
         self.total as f64 / self.solved as f64
     }
@@ -61,7 +61,7 @@ struct Run {
     missed: String,
 }
 
-/// Runs every problem by a method with seeds from a first one on, and prints each line as it comes.
+/// Runs every problem by a method, with seeds from a first one on, and prints each line when it is ready.
 pub(super) fn problems(options: &Options, set: (&str, u64), out: &mut impl Write) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for name in &options.problems {
@@ -111,7 +111,7 @@ fn published(name: &str) -> Option<f64> {
     number("smd").and_then(|n| SMD.get(n - 1)).or(number("tp").and_then(|n| TP.get(n - 1))).copied()
 }
 
-/// SMD by the usual tolerances; the values of the others have other sizes.
+/// SMD has the usual tolerances; the values of other problems differ in size.
 fn tolerances(name: &str, spec: &ProblemSpec) -> Tolerances {
     let plain = Tolerances::default();
     let Some(known) = spec.best_known.first() else { return plain };
@@ -139,7 +139,7 @@ fn run(
     }
     config.set("stop.target", "off")?;
     if options.target {
-        // Other methods end by their budget anyway.
+        // The budget ends other methods anyway.
         if config.scheme.kind == SchemeKind::Portfolio {
             config.set("portfolio.effort", "budget")?;
         }

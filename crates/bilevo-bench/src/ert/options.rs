@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The methods, one after the other.
+    /// The methods, one after another.
     pub(super) methods: Vec<String>,
     pub(super) runs: u64,
     /// The first seed of each set of runs.
@@ -17,7 +17,7 @@ pub struct Options {
     pub(super) target: bool,
     pub(super) ablation: bool,
     pub(super) markdown: bool,
-    /// Where to keep what was measured.
+    /// Where to store the measurements.
     pub(super) csv: Option<PathBuf>,
     /// A figure to draw instead, and the tables it shows.
     pub(super) figure: Option<PathBuf>,

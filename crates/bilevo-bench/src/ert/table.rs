@@ -1,14 +1,14 @@
-//! What was measured as text for the terminal, and as a table for the guide.
+//! The measurements as text for the terminal, and as a table for the guide.
 
 use super::measure::{self, Row};
 use super::{Options, stored};
 use anyhow::Result;
 use std::io::Write;
 
-/// Missed runs that are named in a line.
+/// How many missed runs a line names.
 const NAMED: usize = 4;
 
-/// One line for each problem as it is done, then the summaries; then, if asked for, all of it as a table.
+/// One line for each finished problem, then the summary; then, on request, all of it as a table.
 pub(super) fn print(options: &Options, out: &mut impl Write) -> Result<()> {
     let mut sets = Vec::new();
     for set in options.sets() {
@@ -46,7 +46,7 @@ pub(super) fn ratio<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Option<f64> 
     (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
 }
 
-/// A ratio, or a dash where nothing was published.
+/// A ratio, or a dash if nothing was published.
 pub(super) fn shown(ratio: Option<f64>) -> String {
     ratio.map_or("–".into(), |ratio| format!("{ratio:.3}"))
 }
@@ -55,31 +55,14 @@ fn solved<'a>(rows: impl IntoIterator<Item = &'a Row>) -> (u64, u64) {
     rows.into_iter().fold((0, 0), |(solved, runs), row| (solved + row.solved, runs + row.runs))
 }
 
-/// Whether a problem has an odd number: the half on which choices may be made.
-fn is_odd(row: &&Row) -> bool {
-    let digits: String =
-        row.problem.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
-    digits.parse::<u64>().is_ok_and(|number| number % 2 == 1)
-}
-
-/// All problems, those with odd numbers and those with even ones, where there are any.
-fn halves(rows: &[Row]) -> Vec<(&'static str, Vec<&Row>)> {
-    let (odd, even): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(is_odd);
-    let all = ("all", rows.iter().collect());
-    if odd.is_empty() || even.is_empty() { vec![all] } else { vec![all, ("odd numbers", odd), ("even numbers", even)] }
-}
-
 fn summary(rows: &[Row]) -> String {
-    let part = |(name, rows): (&str, Vec<&Row>)| {
-        let (solved, runs) = solved(rows.iter().copied());
-        let mean = ratio(rows).map(|mean| format!(", geometric mean of the ratios {mean:.3}"));
-        format!("{name}: {solved} of {runs} solved{}", mean.unwrap_or_default())
-    };
-    halves(rows).into_iter().map(part).collect::<Vec<_>>().join("\n")
+    let (solved, runs) = solved(rows);
+    let mean = ratio(rows).map(|mean| format!(", geometric mean of the ratios {mean:.3}"));
+    format!("all: {solved} of {runs} solved{}", mean.unwrap_or_default())
 }
 
 /// One row for each problem, and for each set of runs its solved ones, evaluations, ratio and time.
-/// Without a target the evaluations are the median of all runs, since each ends by itself.
+/// Without a target, the evaluations are the median of all runs, because each run ends by itself.
 fn markdown(options: &Options, sets: &[Vec<Row>], out: &mut impl Write) -> Result<()> {
     let Some(first) = sets.first() else { return Ok(()) };
     let compared = options.target && first.iter().any(|row| row.ratio().is_some());
@@ -96,10 +79,8 @@ fn markdown(options: &Options, sets: &[Vec<Row>], out: &mut impl Write) -> Resul
         let cells = sets.iter().flat_map(|rows| problem_cells(options, compared, &rows[index]));
         writeln!(out, "| {} | {} |", title(&row.problem), cells.collect::<Vec<_>>().join(" | "))?;
     }
-    for (index, (name, _)) in halves(first).into_iter().enumerate() {
-        let cells = sets.iter().flat_map(|rows| closing_cells(compared, &halves(rows)[index].1));
-        writeln!(out, "| {name} | {} |", cells.collect::<Vec<_>>().join(" | "))?;
-    }
+    let cells = sets.iter().flat_map(|rows| closing_cells(compared, rows));
+    writeln!(out, "| all | {} |", cells.collect::<Vec<_>>().join(" | "))?;
     Ok(())
 }
 
@@ -116,10 +97,10 @@ fn problem_cells(options: &Options, compared: bool, row: &Row) -> Vec<String> {
     cells
 }
 
-fn closing_cells(compared: bool, rows: &[&Row]) -> Vec<String> {
-    let (solved, runs) = solved(rows.iter().copied());
+fn closing_cells(compared: bool, rows: &[Row]) -> Vec<String> {
+    let (solved, runs) = solved(rows);
     let mut cells = vec![format!("{solved} of {runs}"), String::new()];
-    let mean = || ratio(rows.iter().copied()).map_or_else(String::new, |mean| format!("{mean:.3}"));
+    let mean = || ratio(rows).map_or_else(String::new, |mean| format!("{mean:.3}"));
     cells.extend(compared.then(mean));
     cells.push(String::new());
     cells

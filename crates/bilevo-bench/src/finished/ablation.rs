@@ -1,4 +1,4 @@
-//! Every suite once more without each part of the default method.
+//! Runs every suite again without each part of the default method.
 
 use super::table::Row;
 use super::{Options, measure, stored};
@@ -6,7 +6,7 @@ use crate::parts;
 use anyhow::Result;
 use std::io::Write;
 
-/// One row a part, as soon as its runs are made.
+/// One row per part, as soon as its runs are done.
 pub(super) fn print(options: &Options, out: &mut impl Write) -> Result<()> {
     let mut kept = stored::Writer::of(options)?;
     head(options, out)?;

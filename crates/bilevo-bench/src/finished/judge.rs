@@ -12,21 +12,21 @@ use bilevo_problems::planted_problem;
 
 /// Largest violation of a right answer.
 const VIOLATION: f64 = 1e-4;
-/// The most by which the follower may do better than a right answer.
+/// The most by which the follower may do better at a right answer.
 const GAP: f64 = 1e-2;
 /// F may differ by this share, or by this much.
 const SHARE: f64 = 1e-2;
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// Whether the answer is right.
     pub right: bool,
-    /// Whether the result gives a reason to doubt it: no success, or an audit that speaks against it.
+    /// Whether the result gives a reason to doubt it: no success, or an audit that refutes it.
     pub flagged: bool,
     /// F of the answer in plain units.
     pub found: f64,
-    /// The best known F; none if the problem is infeasible.
+    /// The best known F; `None` if the problem is infeasible.
     pub truth: Option<f64>,
     /// The larger violation of both levels, in plain units.
     pub violation: f64,
@@ -36,14 +36,14 @@ pub struct Finding {
     pub evaluations: u64,
     /// Evaluations until the incumbent was right for the first time.
     pub first_hit: Option<u64>,
-    /// Seconds of the processor, audit not included.
+    /// Processor seconds, without the audit.
     pub seconds: f64,
-    /// How it ended and what it says of itself.
+    /// How it ended, and what it says about itself.
     pub said: String,
 }
 
 impl Finding {
-    /// A run without an answer: right where there is none.
+    /// A run without an answer: right if there is none.
     fn none(plain: &dyn BilevelProblem, result: &RunResult, seconds: f64) -> Finding {
         let truth = nearest(plain.spec(), f64::NAN);
         Finding {
@@ -99,7 +99,7 @@ pub fn run(name: &str, seed: u64, scales: &Scales, options: &Options) -> Result<
     let violation =
         planted.as_ref().map_or(answer.upper_violation.max(answer.lower_violation), |judged| judged.violation);
     let close = match planted.and_then(|judged| judged.error) {
-        // Planted problems have units of their own: what is off is known before these.
+        // Planted problems have their own units; their error is known without these.
         Some(error) => error.abs() <= SHARE,
         None => truth.is_some_and(|truth| is_close(answer.upper_value, truth)),
     };
@@ -125,7 +125,7 @@ pub fn run(name: &str, seed: u64, scales: &Scales, options: &Options) -> Result<
     })
 }
 
-/// The result with the audit that a careful person asks for.
+/// The result with the audit that a careful user would ask for.
 fn audited(mut result: RunResult, solution: &Solution, units: &Units, seed: u64) -> RunResult {
     result.audit.get_or_insert_with(|| audit(units, solution, seed));
     result
@@ -135,7 +135,7 @@ fn audit(problem: &dyn BilevelProblem, solution: &Solution, seed: u64) -> Audit 
     bilevo::audit::audit(&mut Serial::new(problem), solution, &AuditOptions { seed, ..AuditOptions::default() })
 }
 
-/// How much better the follower could do. An answer that misses an equation by a little has a gap, too.
+/// How much better the follower could do. An answer that slightly misses an equation has a gap too.
 fn gap(spec: &ProblemSpec, answer: &Solution, audit: Option<&Audit>) -> f64 {
     let Some(audit) = audit else { return f64::INFINITY };
     let flip = |value: f64| spec.lower.direction.flip(value);
@@ -144,13 +144,13 @@ fn gap(spec: &ProblemSpec, answer: &Solution, audit: Option<&Audit>) -> f64 {
         (None, Some(best)) if audit.verdict == Verdict::Infeasible => {
             (flip(answer.lower_value) - flip(best.lower_value)).max(0.0)
         }
-        // Nothing better was found: whether the answer is feasible is asked elsewhere.
+        // Nothing better was found; feasibility is judged elsewhere.
         (None, _) if audit.verdict == Verdict::NoFeasibleAnswer => 0.0,
         _ => f64::INFINITY,
     }
 }
 
-/// The known optimum that is nearest.
+/// The nearest known optimum.
 fn nearest(spec: &ProblemSpec, found: f64) -> Option<f64> {
     spec.best_known.iter().map(|known| known.upper).min_by(|a, b| (a - found).abs().total_cmp(&(b - found).abs()))
 }

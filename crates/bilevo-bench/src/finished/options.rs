@@ -12,11 +12,11 @@ pub struct Options {
     pub(super) seeds: Vec<u64>,
     pub(super) settings: Vec<(String, String)>,
     pub(super) units: bool,
-    /// Boxes that reach this far to both sides.
+    /// Boxes that extend this far to both sides.
     pub(super) wider: Option<f64>,
-    /// Takes each part of the default method away in turn.
+    /// Leaves out each part of the default method in turn.
     pub(super) ablation: bool,
-    /// Proves every answer, for so long at most, and takes better ones.
+    /// Proves every answer, for at most this long, and adopts better ones.
     pub(super) prove: Option<Duration>,
     pub(super) markdown: bool,
     /// Where every run is written.

@@ -7,7 +7,7 @@ use bilevo_problems::BoxedProblem;
 use bilevo_problems::file::{self, ProblemFile};
 use std::path::{Path, PathBuf};
 
-/// One run to make.
+/// A run to do.
 pub(super) struct Case {
     pub(super) problem: String,
     pub(super) seed: u64,
@@ -35,6 +35,7 @@ fn names(suite: &str) -> Result<Vec<String>> {
         "own" => own()?,
         "nc" => indefinite(1),
         suite if suite.starts_with("nc:") => indefinite(suite[3..].parse()?),
+        "bowls" => random("two-bowls", 1, &["1+1", "2+2", "3+3"]),
         suite if planted(suite).is_some() => planted(suite).into_iter().flatten().collect(),
         name => vec![name.into()],
     })
@@ -42,8 +43,12 @@ fn names(suite: &str) -> Result<Vec<String>> {
 
 /// Ten random problems with indefinite followers from number `first` on, in two sizes.
 fn indefinite(first: u32) -> Vec<String> {
-    let sizes = ["2+2", "3+3"];
-    sizes.iter().flat_map(|size| (first..first + 10).map(move |i| format!("indefinite:{i}@{size}"))).collect()
+    random("indefinite", first, &["2+2", "3+3"])
+}
+
+/// Ten random problems from number `first` on, in several sizes.
+fn random(name: &str, first: u32, sizes: &[&str]) -> Vec<String> {
+    sizes.iter().flat_map(|size| (first..first + 10).map(move |i| format!("{name}:{i}@{size}"))).collect()
 }
 
 /// `planted:1-100`: the planted problems of these numbers; `planted:1-100:ties,active` with these features.
@@ -70,7 +75,7 @@ fn own() -> Result<Vec<String>> {
     Ok(files.iter().map(|path| path.display().to_string()).collect())
 }
 
-/// The problem of a name as whoever solves it opens it.
+/// Opens the problem of a name as a user would.
 pub(super) fn source(name: &str) -> Result<Box<dyn Source>> {
     let (base, size) = name.split_once('@').map_or((name, None), |(base, size)| (base, Some(size)));
     Ok(bilevo::source::open(base, size.map(dims).transpose()?)?)

@@ -1,4 +1,4 @@
-//! What was measured, for the terminal and for the guide.
+//! The measurements, for the terminal and for the guide.
 
 use super::judge::Finding;
 use super::{Run, counts, suites};
@@ -14,7 +14,7 @@ pub(super) struct Row {
     silent: usize,
     mean: f64,
     geometric: f64,
-    /// Evaluations over those of the first hit, geometric mean of the right runs.
+    /// Evaluations divided by those of the first hit, geometric mean over the right runs.
     ratio: f64,
     micros: f64,
 }

@@ -1,4 +1,4 @@
-//! The same problem in other units: nothing an answer should depend on.
+//! The same problem in other units, which should not affect an answer.
 
 use bilevo_core::problem::{BestKnown, BilevelProblem, Failure, Level, LevelSpec, ProblemSpec};
 use bilevo_core::space::Variable;
@@ -17,7 +17,7 @@ pub struct Scales {
     pub lower: f64,
     /// Constraints of both levels.
     pub constraints: f64,
-    /// Real variables reach at least this far to both sides before that; infinite for open boxes.
+    /// Before that, real variables extend at least this far to both sides; infinite for open boxes.
     pub wide: f64,
 }
 
@@ -26,7 +26,7 @@ impl Scales {
     pub const PLAIN: Scales = Scales { x: 1.0, y: 1.0, upper: 1.0, lower: 1.0, constraints: 1.0, wide: 0.0 };
 }
 
-/// The plain units, and the others if they are wanted.
+/// The plain units, and the others on request.
 pub(super) fn changes(others: bool, wider: Option<f64>) -> Vec<(&'static str, Scales)> {
     let plain = Scales::PLAIN;
     let mut changes = vec![("", plain)];
@@ -57,7 +57,7 @@ impl Units {
     /// `plain` with everything multiplied.
     pub fn new(plain: BoxedProblem, scales: Scales) -> Units {
         let mut spec = plain.spec().clone();
-        // What is counted has no unit: whole numbers stay as they are.
+        // Counts have no unit: whole numbers stay as they are.
         let wide = |v: Variable, by: f64| {
             let reach = if scales.wide > 0.0 && !v.is_fixed() { scales.wide } else { f64::NEG_INFINITY };
             Variable { low: v.low.min(-reach) * by, high: v.high.max(reach) * by, ..v }
@@ -82,7 +82,7 @@ impl Units {
     }
 }
 
-/// Divided again; `held` in the plain box, from which rounding may lead out.
+/// Divided again; `held` in the plain box, which rounding may have left.
 fn shrunk(point: &[f64], by: f64, level: &LevelSpec, held: bool) -> Vec<f64> {
     let unit = |whole: bool| if whole { 1.0 } else { by };
     let mut plain: Vec<f64> = level.space.iter().zip(point).map(|(v, p)| p / unit(v.is_whole())).collect();

@@ -1,4 +1,4 @@
-//! `bilevo check FILE`: mistakes before a run, and what a run will cost.
+//! `bilevo check FILE`: finds mistakes before a run, and estimates what a run will cost.
 
 mod estimate;
 
@@ -55,25 +55,25 @@ struct About {
     lower: Size,
     /// What a run would start; empty if the file has expressions.
     commands: Vec<Vec<String>>,
-    /// Seconds of one evaluation, unless nothing was evaluated.
+    /// Seconds of one evaluation, if anything was evaluated.
     upper_seconds: Option<f64>,
     lower_seconds: Option<f64>,
     run: Option<Estimate>,
     /// If there are whole numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     whole: Option<Whole>,
-    /// Why the default is not used, if it is not.
+    /// Why the default method is not used, if so.
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
 }
 
-/// What there is to know about whole numbers.
+/// Facts about whole numbers.
 #[derive(Serialize)]
 struct Whole {
     /// Combinations of the whole numbers at each level.
     upper: u64,
     lower: u64,
-    /// What rounding the follower's relaxed answers would do.
+    /// What would happen if the follower's relaxed answers were rounded.
     rounding: Option<Rounding>,
 }
 
@@ -85,7 +85,7 @@ struct Size {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    // Of two goals the first one is looked at.
+    // With two goals, the first one is checked.
     let reading = Reading { goal: Some(Goal { index: 0, limit: None }), ..Reading::default() };
     let (remarks, problem) = match file::read_as(&args.file, &reading) {
         Err(error) => (error.diagnostics, None),
@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(if report.errors > 0 { Exit::Mistakes } else { Exit::Done })
 }
 
-/// Remarks about a file that could be read, and what its evaluations cost.
+/// Remarks about a readable file, and the cost of its evaluations.
 fn examine(file: &ProblemFile, method: &Method, no_run: bool) -> anyhow::Result<(Vec<Diagnostic>, About)> {
     let spec = file.spec();
     let mut clock = Clock::default();
@@ -146,13 +146,12 @@ fn examine(file: &ProblemFile, method: &Method, no_run: bool) -> anyhow::Result<
         remarks.extend(file::about_equations(file, message, "the default method, `--method auto`, does"));
     }
     let seconds = clock.medians();
-    // How many decisions a search over decisions alone takes cannot be predicted.
+    // For a search over decisions alone, the number of decisions cannot be predicted.
     let run = seconds.filter(|_| !spec.is_oracle_alone()).map(|seconds| Estimate::new(spec, method, &config, seconds));
     Ok((remarks, About::new(file, seconds, run)))
 }
 
-/// The time-out after which a program is not asked again: whoever waits for a check should not wait for
-/// all its points.
+/// After this time-out, a program is not asked again: a check should not wait for all its points.
 fn time_out(failure: &Failure) -> Option<Failure> {
     const HINT: &str = "does it write one line per request, and flush it? Octave must read with `input(\"\", \"s\")`, because `fgetl` waits for the next request; if the program needs more time, raise `timeout`";
     let late = failure.kind == FailureKind::Timeout;
@@ -215,7 +214,7 @@ impl Clock {
         let (x, y) = (problem.spec().upper.space.middle(), problem.spec().lower.space.middle());
         let mut constraints = Vec::new();
         for level in [Level::Upper, Level::Lower] {
-            // The first evaluations pay for memory.
+            // The first evaluations include memory allocation.
             let _ = problem.evaluate(level, &x, &y, &mut constraints);
             let start = Instant::now();
             let mut rounds = 0;
@@ -230,8 +229,8 @@ impl Clock {
         }
     }
 
-    /// The median at each level: the first answer of a program may have had to wait for its start.
-    /// None if nothing was evaluated.
+    /// The median at each level, because the first answer of a program may have included its start. `None` if nothing
+    /// was evaluated.
     fn medians(mut self) -> Option<[f64; 2]> {
         let measured = self.seconds.iter().any(|seconds| !seconds.is_empty());
         let medians = self.seconds.each_mut().map(|seconds| {
@@ -273,7 +272,7 @@ impl Whole {
         })
     }
 
-    /// For people: how many there are, and whether rounding would do.
+    /// For people: how many combinations there are, and whether rounding would be good enough.
     fn lines(&self, out: &mut impl Write) -> std::io::Result<()> {
         let many = |count: u64| match count {
             u64::MAX => "too many to count".into(),
@@ -325,7 +324,7 @@ fn text(report: &Report) -> anyhow::Result<()> {
             let words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
             table::line(&mut out, "starts", words.join(" "))?;
         }
-        // What does not work takes no time.
+        // Failed evaluations have no meaningful time.
         if let (0, Some(upper), Some(lower)) = (report.errors, about.upper_seconds, about.lower_seconds) {
             let (upper, lower) = (time(upper), time(lower));
             table::line(&mut out, "evaluation", format!("about {upper} at the upper level, {lower} at the lower"))?;

@@ -15,7 +15,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    // `generate` panics when it cannot write, so it writes into memory.
+    // `generate` panics if it cannot write, so it writes to memory.
     let mut text = Vec::new();
     generate(args.shell, &mut with_names(Cli::command()), "bilevo", &mut text);
     let mut out = output::stdout();
@@ -24,8 +24,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The commands, with what can be named after `--method`, `--methods` and `--set`. Only completion sees
-/// them as fixed choices: on the command line a wrong name gets a hint with the nearest right one.
+/// The commands, with the possible values of `--method`, `--methods` and `--set`. Only completion treats them as
+/// fixed choices: on the command line, a wrong name gets a hint with the closest right one.
 fn with_names(command: Command) -> Command {
     command.mut_args(name_values).mut_subcommands(with_names)
 }
@@ -42,7 +42,7 @@ fn method_names() -> Vec<String> {
     methods::all().map(|method| method.name()).chain([methods::AUTO.into()]).collect()
 }
 
-/// `path=value` where a setting takes words, `path=` where it takes numbers.
+/// `path=value` if a setting takes words, `path=` if it takes numbers.
 fn assignments() -> Vec<PossibleValue> {
     let config = Config::default();
     let values = |setting: &settings::Setting| match (setting.allowed)(&config).words() {

@@ -61,7 +61,7 @@ struct Evaluation<'a> {
     inside_box: bool,
     /// Variables outside their boxes.
     outside: Vec<Outside>,
-    /// Whether y is what the follower's own solver says.
+    /// Whether y comes from the follower's own solver.
     #[serde(skip)]
     asked: bool,
 }
@@ -160,7 +160,7 @@ fn evaluate(evaluator: &mut dyn Evaluator, what: &str, batch: Batch) -> anyhow::
     Ok(replies)
 }
 
-/// The first answer in the problem's own direction.
+/// The first answer, in the problem's own direction.
 fn value(replies: &Replies, spec: &ProblemSpec) -> (f64, Vec<f64>) {
     let value = replies.outcomes().first().map_or(f64::NAN, |outcome| outcome.value);
     (spec.level(replies.level()).direction.flip(value), replies.constraints(0).to_vec())

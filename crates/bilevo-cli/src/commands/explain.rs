@@ -39,12 +39,12 @@ struct AboutMethod {
     /// Its settings.
     config: Config,
     source: &'static str,
-    /// Where `auto` is another method.
+    /// When `auto` chooses another method.
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
 }
 
-/// What `auto` is where this method is not it.
+/// What `auto` chooses instead of this method.
 fn notice(name: &str) -> Option<String> {
     let (whole, most, beyond) = (methods::EXCHANGE.name, methods::MOST_VARIABLES, methods::MANY_VARIABLES);
     let words = format!(
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
                         "there is no method or problem `{}`\nhint: `bilevo list methods` and `bilevo list problems` show all",
                         output::plain(&args.what)
                     ),
-                    // Probably a slip in the name of a method.
+                    // Probably a typo in the name of a method.
                     unknown => return Err(unknown.into()),
                 },
                 opened => opened?,

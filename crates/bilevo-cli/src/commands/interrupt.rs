@@ -1,15 +1,15 @@
-//! Ctrl-C: the first one lets the batch finish, the second one ends the program at once.
+//! Ctrl-C: the first one lets the current batch finish, the second one ends the program at once.
 
 use crate::output;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A flag that Ctrl-C (or a polite request to terminate) sets, for a run that is saved.
+/// A flag that Ctrl-C (or SIGTERM) sets, for a run that is saved.
 pub(crate) fn flag() -> anyhow::Result<Arc<AtomicBool>> {
     flag_saying("stopping after this batch; Ctrl-C again stops at once, without saving")
 }
 
-/// The same with other words for whoever pressed it.
+/// The same with another message.
 pub(crate) fn flag_saying(words: &'static str) -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
@@ -22,8 +22,8 @@ pub(crate) fn flag_saying(words: &'static str) -> anyhow::Result<Arc<AtomicBool>
     Ok(stop)
 }
 
-/// Calls a function for each signal, but not for those that were ignored when this program started: `nohup` and
-/// the background of a script ask for that.
+/// Calls a function for each signal, except for signals that were ignored when this program started: `nohup` and
+/// background jobs of a script rely on that.
 #[cfg(unix)]
 fn on_each(act: impl Fn() + Send + 'static) -> std::io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -39,7 +39,7 @@ fn on_each(act: impl Fn() + Send + 'static) -> Result<(), ctrlc::Error> {
     ctrlc::set_handler(act)
 }
 
-/// The signals that are ignored, the lowest bit for the first one. Only Linux tells.
+/// The ignored signals as bits, the lowest bit for the first one. Only Linux reports them.
 #[cfg(unix)]
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -49,7 +49,7 @@ struct MethodRow {
     base: &'static str,
     about: &'static str,
     source: &'static str,
-    /// Whether a run that names no method takes this one.
+    /// Whether this is the default method.
     default: bool,
 }
 
@@ -58,7 +58,7 @@ struct SettingRow {
     setting: &'static str,
     default: serde_json::Value,
     takes: String,
-    /// When a method makes use of it; empty if always.
+    /// When a method uses it; empty if always.
     used: String,
     meaning: String,
 }

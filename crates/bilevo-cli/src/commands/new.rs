@@ -5,7 +5,7 @@ use anyhow::bail;
 use bilevo::files::{self, Kind};
 use std::path::{Path, PathBuf};
 
-/// Files to start from replace nothing.
+/// Template files never replace anything.
 const NEW: Kind = Kind { name: "problem file", description: "a file of ours", is_ours: |_| false };
 
 /// Write a commented problem file to start from
@@ -35,7 +35,7 @@ enum Template {
 }
 
 impl Template {
-    /// The files, by the ending of their names.
+    /// The files, by the endings of their names.
     fn files(self) -> Vec<(&'static str, &'static str)> {
         match self {
             Template::Empty => vec![("toml", include_str!("new/empty.toml"))],

@@ -1,4 +1,4 @@
-//! `bilevo prove FILE`: is the follower's answer right, and is there no better decision?
+//! `bilevo prove FILE`: is the follower's answer right, and is there a better decision?
 
 use super::eval::Vector;
 use super::interrupt;
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(if proof.is_refuted() { Exit::NotGood } else { Exit::Done })
 }
 
-/// What the command line claims, if anything.
+/// The claim on the command line, if there is one.
 fn claimed(args: &Args, source: &dyn Source) -> anyhow::Result<Option<Claim>> {
     let point = match (&args.result, &args.x, &args.y) {
         (Some(path), ..) => Some(from_result(path)?),
@@ -114,7 +114,7 @@ fn from_result(path: &Path) -> anyhow::Result<(Vec<f64>, Vec<f64>)> {
     }
 }
 
-/// What a file or standard input says, if that is not far more than any result.
+/// The content of a file or of standard input, unless it is far longer than any result.
 fn bounded_text(path: &Path) -> std::io::Result<String> {
     const MOST: usize = 16_000_000;
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! `bilevo reproduce`: the whole published study, and the published figures beside ours.
+//! `bilevo reproduce`: the whole published study, with the published figures next to ours.
 
 use super::experiment::{FINISHED_RUNS_ARE_SAFE, Watch, conclude};
 use super::interrupt;

@@ -1,4 +1,4 @@
-//! `bilevo solve`: starts or resumes one run, watches it and prints its result.
+//! `bilevo solve`: starts or resumes a run, watches it and prints its result.
 
 mod args;
 mod conclude;
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     watch(args, &mut ready)
 }
 
-/// How to prove the leader's value.
+/// Options of the proof of the leader's value.
 fn proving(args: &Args, source: &dyn Source, stop: &Arc<AtomicBool>) -> anyhow::Result<ProveOptions> {
     if source.formulas().is_none() {
         bail!("`--prove` needs formulas, and {} has none\nhint: write it as a problem file", source.id());
@@ -89,7 +89,7 @@ fn proving(args: &Args, source: &dyn Source, stop: &Arc<AtomicBool>) -> anyhow::
     Ok(ProveOptions { time_limit, stop: Arc::clone(stop), ..default })
 }
 
-/// Opens a problem, with faults if wanted.
+/// Opens a problem, with injected faults if requested.
 fn open(args: &Args, name: &str, dims: Option<(usize, usize)>) -> anyhow::Result<Box<dyn Source>> {
     if args.inject.is_empty() {
         return Ok(source::open(name, dims)?);
@@ -113,7 +113,7 @@ fn started<'a>(args: &Args, source: &'a dyn Source) -> anyhow::Result<Solver<'a>
     })
 }
 
-/// Where the run begins.
+/// Where the run starts.
 fn starts(args: &Args) -> anyhow::Result<Vec<Start>> {
     if !args.y0.is_empty() && args.y0.len() != args.x0.len() {
         let (decisions, answers) = (args.x0.len(), args.y0.len());
@@ -136,7 +136,7 @@ fn with_settings<'a>(args: &Args, mut solver: Solver<'a>) -> anyhow::Result<Solv
     ];
     for (key, value) in &args.set {
         let twice = flags.iter().find(|(_, setting, given)| given.is_some() && setting == key);
-        // A run that has started takes no new settings, so that nothing can contradict itself.
+        // A run that has started accepts no new settings, so that nothing can contradict itself.
         if let Some((flag, ..)) = twice.filter(|_| args.resume.is_none()) {
             bail!("`{flag}` and `--set {key}` set the same thing\nhint: leave one of them out");
         }
@@ -151,7 +151,7 @@ fn with_settings<'a>(args: &Args, mut solver: Solver<'a>) -> anyhow::Result<Solv
     Ok(solver)
 }
 
-/// Runs, and writes down what came of it.
+/// Runs, and writes the requested files.
 fn watch(args: &Args, ready: &mut Ready<'_>) -> anyhow::Result<Exit> {
     let mut plot = args.plot.as_deref().map(Plot::new).transpose()?;
     let mut page = args.report.as_deref().map(Page::new).transpose()?;
@@ -192,7 +192,7 @@ fn watch(args: &Args, ready: &mut Ready<'_>) -> anyhow::Result<Exit> {
     }
 }
 
-/// What records all evaluations, once their place is known to be good.
+/// The recorder of all evaluations, once we know that its file can be written.
 fn recorder(path: &Path) -> anyhow::Result<Recorder> {
     known::prepare(path)?;
     Ok(Recorder::default())

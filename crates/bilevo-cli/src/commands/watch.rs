@@ -1,4 +1,4 @@
-//! `bilevo watch`: how a run or an experiment stands while another process works on it.
+//! `bilevo watch`: shows the progress of a run or an experiment of another process.
 
 mod seen;
 mod serve;
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     loop {
         let terminal = std::io::stdout().is_terminal();
         if terminal && lines > 0 {
-            // Over what was written last time; our own output lets no such signs pass.
+            // Overwrites what was written last time; our own output contains no such control characters.
             std::io::stdout().write_all(format!("\x1b[{lines}A\x1b[J").as_bytes())?;
         }
         lines = print(&live)?;
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     }
 }
 
-/// Waits; whether to go on.
+/// Waits; returns whether to continue.
 fn wait(every: std::time::Duration, stop: &AtomicBool) -> bool {
     let until = Instant::now() + every;
     while !stop.load(Ordering::Relaxed) {
@@ -73,7 +73,7 @@ fn wait(every: std::time::Duration, stop: &AtomicBool) -> bool {
     false
 }
 
-/// The lines written.
+/// Writes the lines; returns how many there were.
 fn print(live: &Live) -> anyhow::Result<usize> {
     let mut out = output::stdout();
     table::heading(&mut out, format_args!("{}", output::plain(&live.title)))?;
@@ -93,11 +93,11 @@ fn print(live: &Live) -> anyhow::Result<usize> {
     Ok(lines)
 }
 
-/// Says where the page is, and asks the system to show it.
+/// Prints the address of the page, and asks the system to open it.
 fn announce(address: &str) {
     say(format_args!("watching at {address} (Ctrl-C ends it)"));
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let mut command = std::process::Command::new(if cfg!(windows) { "explorer" } else { opener });
-    // Without a browser the address still is there to be copied.
+    // Without a browser, the user can still copy the address.
     let _ = command.arg(address).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn();
 }

@@ -108,8 +108,11 @@ fn mistakes_end_with_code_2_and_are_shown_where_they_stand() {
     let output = bilevo(folder.path(), &["check", "absent.toml"]);
     assert_eq!(code(&output), 2);
     let (first, rest) = text(&output.stdout).split_once('\n').unwrap();
-    assert!(first.starts_with("error[E103]: absent.toml: cannot be read: "), "{first}");
+    assert_eq!(first, "error[E103]: absent.toml: cannot be read: there is no such file");
     assert!(rest.starts_with("hint: is the path right?") && !rest.contains('|'), "{rest}");
+    let output = bilevo(folder.path(), &["solve", "tol.toml"]);
+    let shown = text(&output.stderr);
+    assert!(shown.contains("there is no such file; did you mean `toll.toml`?"), "{shown}");
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! A lower search for every candidate: what savings are measured against.
+//! A lower search for every candidate: the baseline for every saving.
 
 use super::{Allocation, Allocator, AllocatorFacts, AllocatorSetup, Sampled};
 use crate::rng::Stream;
 use serde::{Deserialize, Serialize};
 
-/// Keeps everybody.
+/// Keeps every candidate.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct All;
 

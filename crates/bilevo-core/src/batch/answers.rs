@@ -1,9 +1,9 @@
-//! Answers as the algorithms read them, and the one place where an answer of user code is checked.
+//! Answers in the form that algorithms read, and the one place where answers of user code are checked.
 
 use crate::oracle::OracleAnswer;
 use crate::problem::{Failure, FailureKind, Level, Outcome, ProblemSpec};
 
-/// Outcomes with their constraint values, point by point: what [`Replies`](super::Replies) tell the algorithms.
+/// Outcomes with their constraint values, point by point: what algorithms see of [`Replies`](super::Replies).
 #[derive(Clone, Copy, Debug)]
 pub struct Answers<'a> {
     /// Minimised values and summed violations.
@@ -15,12 +15,12 @@ pub struct Answers<'a> {
 }
 
 impl<'a> Answers<'a> {
-    /// Answers of a level without constraints, or of which only the summed violations are needed.
+    /// Answers of a level without constraints, or answers of which only the summed violations are needed.
     pub fn without_constraints(outcomes: &'a [Outcome]) -> Self {
         Answers { outcomes, constraints: &[], width: 0, given: &[] }
     }
 
-    /// The first `len` of them.
+    /// The first `len` answers.
     pub(crate) fn first(self, len: usize) -> Self {
         let constraints = &self.constraints[..(len * self.width).min(self.constraints.len())];
         Answers { outcomes: &self.outcomes[..len], constraints, given: &self.given[..len], ..self }

@@ -1,4 +1,4 @@
-//! The replies to a batch, checked as they come in.
+//! The replies to a batch, checked on arrival.
 
 use super::{Answers, Batch, check_reply};
 use crate::oracle::OracleAnswer;
@@ -9,12 +9,12 @@ use crate::problem::{Failure, Level, Outcome, ProblemSpec};
 pub struct Replies {
     level: Level,
     outcomes: Vec<Outcome>,
-    /// Constraint values, `width` for each answer; NaN for a failed one.
+    /// Constraint values, `width` for each answer; NaN if the evaluation failed.
     constraints: Vec<f64>,
     width: usize,
     failures: Vec<(usize, Failure)>,
     retries: u64,
-    /// To decisions: the answers of the follower's own solver, empty ones where it failed.
+    /// For decisions: the answers of the follower's own solver, empty where it failed.
     answers: Vec<OracleAnswer>,
     to_decisions: bool,
 }
@@ -35,7 +35,7 @@ impl Default for Replies {
 }
 
 impl Replies {
-    /// Forgets everything and starts on a batch of `level`.
+    /// Clears the replies and starts a batch of `level`.
     pub fn start(&mut self, spec: &ProblemSpec, level: Level) {
         self.level = level;
         self.width = spec.level(level).constraints();
@@ -47,7 +47,7 @@ impl Replies {
         self.to_decisions = false;
     }
 
-    /// Forgets everything and starts on `batch`.
+    /// Clears the replies and starts `batch`.
     pub fn start_on(&mut self, spec: &ProblemSpec, batch: &Batch) {
         self.start(spec, batch.level());
         if batch.asks_follower() {
@@ -56,7 +56,7 @@ impl Replies {
         }
     }
 
-    /// Appends the answer of the follower's own solver to a decision, checking it.
+    /// Checks the answer of the follower's own solver to a decision, and appends it.
     pub fn push_answer(&mut self, spec: &ProblemSpec, answer: OracleAnswer) {
         if let Err(failure) = answer.check(spec) {
             return self.push_failure(failure);
@@ -80,7 +80,7 @@ impl Replies {
         self.to_decisions
     }
 
-    /// Appends one answer, as the problem returns it, checking finiteness and shape.
+    /// Checks one answer, as the problem returns it, for finiteness and shape, and appends it.
     #[inline]
     pub fn push(&mut self, spec: &ProblemSpec, value: f64, constraints: &[f64]) {
         match check_reply(spec, self.level, value, constraints) {
@@ -103,14 +103,14 @@ impl Replies {
         self.constraints.resize(self.outcomes.len() * self.width, f64::NAN);
     }
 
-    /// Appends an answer that is known already.
+    /// Appends an answer that is already known.
     pub(crate) fn push_known(&mut self, outcome: Outcome, constraints: &[f64], answer: Option<OracleAnswer>) {
         self.outcomes.push(outcome);
         self.constraints.extend_from_slice(constraints);
         self.answers.extend(answer);
     }
 
-    /// Appends the answer at `index` of `other`; a failure of its own if there is none.
+    /// Appends the answer at `index` of `other`, or a failure if there is none.
     pub(crate) fn push_from(&mut self, other: &Replies, index: usize) {
         match other.outcomes.get(index) {
             Some(outcome) if !outcome.is_failed() => {
@@ -132,8 +132,8 @@ impl Replies {
         }
     }
 
-    /// Replaces the answers at `indices` by those of a second try at the same points
-    /// ([`Batch::subset`]) and counts the retries.
+    /// Replaces the answers at `indices` with those of a second try at the same points ([`Batch::subset`]), and
+    /// counts the retries.
     pub fn amend(&mut self, indices: &[usize], second: &Replies) {
         let mut failures = second.failures.iter().cloned().peekable();
         for (position, (&index, &outcome)) in indices.iter().zip(&second.outcomes).enumerate() {
@@ -152,7 +152,7 @@ impl Replies {
         self.retries += indices.len() as u64;
     }
 
-    /// Appends the answers to the next points of the same batch, and leaves none of them.
+    /// Appends the answers to the next points of the same batch, and leaves `next` empty.
     pub fn append(&mut self, next: &mut Replies) {
         let before = self.outcomes.len();
         self.outcomes.append(&mut next.outcomes);
@@ -166,7 +166,7 @@ impl Replies {
         self.retries
     }
 
-    /// The level answered.
+    /// The level of the batch.
     pub fn level(&self) -> Level {
         self.level
     }

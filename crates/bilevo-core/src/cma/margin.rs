@@ -1,10 +1,9 @@
 //! A margin for whole numbers, so that none of them freezes.
 //!
-//! A whole number is sampled as a real coordinate and rounded where it is evaluated. Once the
-//! distribution is narrower than the gap between two thresholds (half way between whole numbers), every
-//! sample rounds to the same value and the coordinate could never change again. So after each update the
-//! marginal of every whole-number coordinate is moved or widened until the values next to the present one
-//! keep a chance of alpha = 1 / (n lambda).
+//! A whole number is sampled as a real coordinate and rounded before evaluation. Once the distribution is narrower
+//! than the gap between two thresholds (halfway between whole numbers), every sample rounds to the same value, and
+//! the coordinate could never change again. So after each update, the marginal of every whole-number coordinate is
+//! moved or widened until the values next to the current one keep a probability of alpha = 1 / (n lambda).
 //!
 //! Source: Hamano, Saito, Nomura and Shirakawa, 2022 (CMA-ES with margin, doi:10.1145/3512290.3528827).
 //! Deviation: the widening is folded into C and its path, where the paper keeps a diagonal matrix beside
@@ -14,7 +13,7 @@ use super::Cma;
 use crate::space::{Space, Variable};
 
 impl Cma {
-    /// Keeps a chance of `alpha` for the neighbours of every whole number.
+    /// Keeps a probability of `alpha` for the neighbours of every whole number.
     pub(super) fn keep_margin(&mut self, space: &Space, alpha: f64) {
         let n = self.mean.len();
         for (j, variable) in space.iter().enumerate().take(n).filter(|(_, v)| v.is_whole() && !v.is_fixed()) {
@@ -38,7 +37,7 @@ impl Cma {
 fn margin(mean: f64, deviation: f64, variable: Variable, alpha: f64) -> (f64, f64) {
     let value = variable.nearest(mean);
     let (below, above) = (value - 0.5, value + 0.5);
-    // At an end of the box there is one threshold: the mean comes close enough to it.
+    // At an end of the box there is only one threshold; the mean moves close enough to it.
     let reach = upper_quantile(alpha) * deviation;
     if value <= variable.low {
         return (mean.max(above - reach), deviation);
@@ -52,7 +51,7 @@ fn margin(mean: f64, deviation: f64, variable: Variable, alpha: f64) -> (f64, f6
     if down >= least && up >= least {
         return (mean, deviation);
     }
-    // Chances are raised to alpha / 2 and the rest is shared out so that all three sum to 1 again.
+    // Probabilities are raised to alpha / 2, and the rest is adjusted so that all three sum to 1 again.
     let middle = 1.0 - down - up;
     let (down, up) = (down.max(least), up.max(least));
     let share = (1.0 - down - up - middle) / (down + up + middle - 3.0 * least);

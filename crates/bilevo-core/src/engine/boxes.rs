@@ -23,60 +23,60 @@ use crate::record::{Step, StopReason, Verification};
 use crate::space::{Space, Variable};
 use serde::{Deserialize, Serialize};
 
-/// A box grows by this factor where the best lies within this share of an edge, but not beyond ends of this size.
+/// A box grows by `GROWTH` if the best point lies within this share (`EDGE`) of an edge, but never beyond `LARGEST`.
 const GROWTH: f64 = 10.0;
 const EDGE: f64 = 0.01;
 const LARGEST: f64 = 1e15;
-/// Objectives that are below this share of what they change by in the box may need a smaller one; below the second
-/// they are rounding.
+/// If the objectives are below this share of their variation over the box, the box may be too large; below the second
+/// share, they are just rounding errors.
 const SMALL: f64 = 1e-3;
 const ROUNDING: f64 = 1e-13;
-/// Values that fall below the first share of what they were, in a smaller box, or rise above the second, are zero as
-/// far as a search can tell: if they were below this share of what they change by, which is what its accuracy leaves of
-/// a quadratic.
+/// If a value was below `ZERO` times its variation (the accuracy that a search reaches on a quadratic), and in a
+/// smaller box falls below the first share of what it was or rises above the second, a search cannot tell it from
+/// zero.
 const KEPT: (f64, f64) = (0.1, 1.5);
 const ZERO: f64 = 1e-8;
-/// After this share, one in so many, of what the run had spent before, a look close by that follows a whole search ends
-/// unless a value is still what it was.
+/// A short search after a whole one ends after 1 / `SHARE` of the run's earlier evaluations, unless one of the values
+/// is still about the same.
 const SHARE: u64 = 3;
-/// A smaller box reaches this many times as far as the values need to change ...
+/// A smaller box reaches this many times as far as the values take to change ...
 const REACH: f64 = 10.0;
-/// ... and is made if it is below this share of the present one.
+/// ... and is used if it is below this share of the current one.
 pub(super) const SHRINK: f64 = 0.1;
-/// How often a box is made smaller at most.
+/// A box shrinks at most this often.
 const ZOOMS: u32 = 4;
 
-/// How much is searched in the present box.
+/// How thoroughly the current box is searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Look {
     /// As the settings say.
     #[default]
     Whole,
-    /// One verified search: whether this is the box to search.
+    /// One verified search, to see whether this is the right box.
     Close,
 }
 
 impl Look {
-    /// The first one in a new box: a close one, if the method has such.
+    /// What to do first in a new box: a short search, if the method has one.
     pub(super) fn first(config: &Config) -> Look {
         if config.scheme.kind == SchemeKind::Portfolio { Look::Close } else { Look::Whole }
     }
 }
 
-/// What was found in the box before, if it is the one that was searched as the settings say.
+/// What was found in the previous box, if that was searched as the settings say.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Former {
     pub(super) spaces: [Space; 2],
     pub(super) scheme: Box<SchemeState>,
     pub(super) solved: Solved,
-    /// Both values there, as shares of what they change by in that box.
+    /// Both values there, as shares of their variation over that box.
     pub(super) shares: [f64; 2],
     pub(super) verification: Option<Verification>,
     pub(super) stop: StopReason,
 }
 
 impl Former {
-    /// How many times as large both values are by now.
+    /// The ratio of both values now to what they were then.
     fn changes(&self, best: &Solved) -> [f64; 2] {
         let pairs = [(best.upper, self.solved.upper), (best.lower, self.solved.lower)];
         pairs.map(|(new, old)| if new.value == 0.0 { 0.0 } else { (new.value / old.value).abs() })
@@ -87,7 +87,7 @@ impl Former {
         self.shares.iter().all(|share| *share < ZERO)
     }
 
-    /// Whether neither value is about what it was: both are zero as far as a search can tell.
+    /// Whether both values changed so much that a search cannot tell them from zero.
     fn both_are_gone(&self, best: &Solved) -> bool {
         self.may_be_zero() && self.changes(best).iter().all(|change| !(KEPT.0..=KEPT.1).contains(change))
     }
@@ -101,28 +101,30 @@ impl Former {
 /// The boxes of a run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Boxes {
-    /// The problem's own, upper and lower; none while the run searches those.
+    /// The problem's own box, upper and lower; `None` while the run searches that one.
     given: Option<[Space; 2]>,
     pub(super) look: Look,
-    /// Searches in earlier boxes, and how many of the present scheme's are among them: it may have come back.
+    /// The searches in earlier boxes, and how many of them belong to the current scheme (the run may have returned to
+    /// it).
     pub(super) steps: Vec<Step>,
     pub(super) told: usize,
     pub(super) former: Option<Former>,
-    /// Points at several distances from the best one, while they are evaluated.
+    /// Points at several distances from the best one, while they are being evaluated.
     pub(super) probe: Option<Probe>,
-    /// Smallest of the sizes that such points showed last, as a share of the box of that time.
+    /// The smallest size that these points showed last, as a share of the box at that time.
     pub(super) least: Option<f64>,
     pub(super) zooms: u32,
-    /// The box before it was made smaller last.
+    /// The box before it last shrank.
     before: Option<[Space; 2]>,
     /// Why the latest search ended.
     pub(super) stop: Option<StopReason>,
-    /// Evaluations of the run after which a look close by that follows a whole search ends.
+    /// When a short search after a whole one ends: the number of evaluations of the run.
     limit: Option<u64>,
 }
 
 impl Boxes {
-    /// The first box of a problem with open sides, around a place if one is given; none if all are closed.
+    /// The first box of a problem with open sides, around a given point if there is one; `None` if all sides are
+    /// closed.
     pub(super) fn open(spec: &ProblemSpec, config: &Config, at: Option<&[f64]>) -> Option<(ProblemSpec, Boxes)> {
         let given = [&spec.upper.space, &spec.lower.space];
         if !given.iter().any(|space| space.is_open()) {
@@ -135,15 +137,16 @@ impl Boxes {
         Some((spec.within([upper, lower]), boxes))
     }
 
-    /// A look begins when a run has spent so many evaluations.
+    /// Begins to look at a box, when the run has spent this many evaluations.
     pub(super) fn begin(&mut self, look: Look, spent: u64) {
         self.look = look;
-        // A box that grew is left behind for good, and so is one whose values were seen not to vanish.
+        // A box that has grown is final, and so is one whose values did not vanish.
         let limited = look == Look::Close && self.former.is_some() && self.before.is_some();
         self.limit = limited.then_some(spent + spent / SHARE);
     }
 
-    /// What was found before, if both values vanish in the present look, or neither is what it was after a while.
+    /// The earlier result to return to, if both values vanish in this box, or if after a while neither is what it
+    /// was.
     pub(super) fn given_up(&self, spent: u64, best: Option<&Solved>) -> Option<&Former> {
         let limit = self.limit?;
         let vanish = |former: &Former| best.is_some_and(|best| former.both_vanish(best));
@@ -151,12 +154,12 @@ impl Boxes {
         self.former.as_ref().filter(|former| vanish(former) || spent > limit && gone(former))
     }
 
-    /// What was found before, if the present look close by shows that both values are zero as far as can be told.
+    /// The earlier result to return to, if the short search shows that both values are practically zero.
     pub(super) fn in_vain(&self, best: &Solved) -> Option<&Former> {
         self.former.as_ref().filter(|former| self.limit.is_some() && former.both_are_gone(best))
     }
 
-    /// The settings for the present box.
+    /// The settings for the current box.
     pub(super) fn config(&self, config: &Config) -> Config {
         let mut config = config.clone();
         if self.look == Look::Close {
@@ -178,12 +181,13 @@ impl Boxes {
         }
     }
 
-    /// The problem in the box before it was made smaller.
+    /// The problem in the box before it shrank.
     pub(super) fn before(&self, spec: &ProblemSpec) -> ProblemSpec {
         self.before.as_ref().map_or_else(|| spec.clone(), |before| spec.within(before.clone()))
     }
 
-    /// The box that is searched, with the variables that the scheme does not see; none if it is the problem's own.
+    /// The box that is searched, including the variables that the scheme does not see; `None` if it is the problem's
+    /// own.
     pub(super) fn searched(&self, spec: &ProblemSpec, outer: &ProblemSpec) -> Option<ProblemSpec> {
         self.given.as_ref().filter(|[upper, lower]| *upper != spec.upper.space || *lower != spec.lower.space)?;
         let fill = |outer: &Space, space: &Space| {
@@ -197,7 +201,7 @@ impl Boxes {
         Some(outer.within([fill(&outer.upper.space, &spec.upper.space), lower]))
     }
 
-    /// A larger box, where the best lies at an edge that is no bound.
+    /// A larger box, if the best point lies at an edge that is not a bound.
     pub(super) fn grown(&self, spec: &ProblemSpec, best: &Solved) -> Option<ProblemSpec> {
         let given = self.given.as_ref()?;
         let mut grows = false;
@@ -213,8 +217,8 @@ impl Boxes {
         grows.then(|| spec.within([upper, lower]))
     }
 
-    /// A larger box of the follower that holds answer `y`, with as much room around it as it needed to get there; none if
-    /// the present one does. It is not made smaller again.
+    /// A larger box of the follower that contains the answer `y`, with as much room again beyond it; `None` if the
+    /// current box contains it. This box does not shrink again.
     pub(super) fn reaching(&mut self, spec: &ProblemSpec, y: &[f64]) -> Option<ProblemSpec> {
         let given = self.given.as_ref().filter(|_| !spec.lower.space.contains(y))?;
         let reach = |i: usize, v: Variable| {
@@ -231,14 +235,15 @@ impl Boxes {
         Some(spec.within([spec.upper.space.clone(), lower]))
     }
 
-    /// Whether the values at the best point are so small beside what they change by that the box may be far too wide.
+    /// Whether the values at the best point are so small, compared with their variation, that the box may be far too
+    /// wide.
     pub(super) fn may_be_too_wide(&self, best: &Solved, spreads: [f64; 2]) -> bool {
         let shares = shares(best, spreads);
         self.zooms < ZOOMS && shares.iter().all(|share| *share < SMALL) && shares.iter().any(|share| *share > ROUNDING)
     }
 
-    /// The smaller box around `best` whose variables have these sizes, as shares of their present widths; none if
-    /// none is small.
+    /// The smaller box around `best`, for variables of these sizes (as shares of their current widths); `None` if
+    /// none of them is small.
     pub(super) fn smaller(&mut self, spec: &ProblemSpec, best: &Solved, sizes: &[f64]) -> Option<ProblemSpec> {
         let given = self.given(spec).map(Space::clone);
         let mut shrinks = false;
@@ -259,8 +264,8 @@ impl Boxes {
         };
         let (above, below) = sizes.split_at(spec.upper.dim());
         let upper = shrink(&given[0], &spec.upper.space, &best.x, above);
-        // Decisions far away may have answers far away: the follower's box shrinks only if none of the leader's is wide
-        // for all that is known.
+        // Decisions far away may have answers far away, so the follower's box shrinks only if, as far as we know,
+        // none of the leader's variables has too wide a range.
         let near = (0..spec.upper.dim()).all(|i| upper.variable(i) != given[0].variable(i) || sizes[i] < 1.0);
         let lower = if near { shrink(&given[1], &spec.lower.space, &best.y, below) } else { spec.lower.space.clone() };
         if !shrinks || self.zooms == ZOOMS {
@@ -273,18 +278,18 @@ impl Boxes {
     }
 }
 
-/// Both values as shares of what they change by.
+/// Both values as shares of their variation.
 pub(super) fn shares(best: &Solved, spreads: [f64; 2]) -> [f64; 2] {
     [best.upper.value.abs() / spreads[0], best.lower.value.abs() / spreads[1]]
 }
 
-/// Whether a value lies at an edge of a box that is no bound.
+/// Whether a value lies at an edge of a box that is not a bound.
 pub(super) fn at_edge(given: Variable, v: Variable, value: f64) -> bool {
     let near = EDGE * v.width();
     v.low > given.low && value - v.low <= near || v.high < given.high && v.high - value <= near
 }
 
-/// A variable's box with more room where `value` lies at an edge that is no bound.
+/// The range of a variable, extended if `value` lies at an edge that is not a bound.
 fn larger(given: Variable, v: Variable, value: f64) -> Variable {
     let (near, width) = (EDGE * v.width(), v.width());
     let mut larger = v;
@@ -407,7 +412,7 @@ mod tests {
         };
         assert!(follower(&[1.0, 1e-4]).is_none(), "nobody knows how wide the leader's is");
         assert_eq!(follower(&[0.1, 1e-4]).unwrap(), [(0.0, 1e4), (-15.0, 25.0)], "the leader's is not too wide");
-        // The leader's box was made smaller before.
+        // The leader's box has shrunk before.
         let again = boxes.smaller(&found, &best(2.0, 5.0, (1.0, 1.0)), &[1.0, 1e-4]).unwrap();
         assert_eq!(bounds(&again), [(0.0, 12.0), (-15.0, 25.0)]);
     }

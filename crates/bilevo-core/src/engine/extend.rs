@@ -9,8 +9,8 @@ use crate::record::StopReason;
 use crate::stop::Budgets;
 
 impl Engine {
-    /// Raises the budgets of a run, those that are given; one that had ended because they were used up goes on.
-    /// With a larger upper budget the run gives the same bits as if it had been started with it.
+    /// Raises the given budgets of a run; if the run ended because they were used up, it continues. With a larger
+    /// upper budget, the result is the same, bit for bit, as if the run had started with it.
     ///
     /// # Errors
     /// A budget that is no larger than before or out of range; the run is unchanged then.
@@ -36,14 +36,14 @@ impl Engine {
         self.apply(config)
     }
 
-    /// Keeps evaluations of the total budget for what comes after the search: an audit.
+    /// Reserves evaluations of the total budget for what follows the search: an audit.
     pub fn hold_back(&mut self, evals: u64) {
         self.watch.hold_back(&self.config.stop, evals);
     }
 
-    /// Goes on with a run that has ended by itself, because the follower may prefer answer `y` to the one reported:
-    /// the method examines it and searches on if it is right. False, and nothing changes, if the method cannot do that
-    /// or no evaluations are left.
+    /// Continues a run that has ended by itself, because the follower may prefer the answer `y` to the reported one.
+    /// The method checks `y`, and searches on if `y` is indeed better. Returns false, and changes nothing, if the
+    /// method cannot do that or no evaluations are left.
     pub fn object(&mut self, y: &[f64]) -> bool {
         let by_itself = matches!(self.stop, Some(StopReason::Agreed | StopReason::Flat));
         let own = |(best, elite): (Solved, &Solved)| best.x == elite.x;
@@ -53,7 +53,7 @@ impl Engine {
         }
         let y = free(&self.spec().lower.space, y);
         if let Some(larger) = self.boxes.reaching(&self.spec, &y) {
-            // The box was made too small: the run goes on in a larger one, from that answer.
+            // The box had become too small: the run continues in a larger one, from that answer.
             let Some(best) = self.elite.clone() else { return false };
             self.go_on_in(larger, Look::Whole, &Solved { y, ..best });
         } else if !self.scheme.object(&self.spec, &y) {
@@ -64,7 +64,8 @@ impl Engine {
         true
     }
 
-    /// The run was interrupted: a solution that looks better but was never rechecked is not its answer.
+    /// Call this when the run was interrupted: a solution that looks better but was never rechecked is not its
+    /// answer.
     pub fn settle(&mut self) {
         self.elite = self.scheme.rechecked().or(self.elite.take());
     }
@@ -76,8 +77,8 @@ impl Engine {
         let ended_by_budget =
             matches!(self.stop, Some(StopReason::UpperBudget | StopReason::LowerBudget | StopReason::Budget));
         if ended_by_budget && self.watch.spent(&self.budgeted()).is_none() {
-            // Whatever else ended it in the same generation ends it still; what the scheme thinks of
-            // that is seen after one more.
+            // If something else ended the run in the same generation, it stays ended. What the scheme makes of this
+            // shows after one more generation.
             let flat = self.watch.stands_still(self.config.stop.flat_tolerance);
             self.stop = flat.then_some(StopReason::Flat);
         }

@@ -11,10 +11,10 @@ use crate::space::Space;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// Two values of one point contradict each other if they differ by more than this share of the larger.
+/// Two values of one point contradict each other if they differ by more than this share of the larger one.
 const SAME: f64 = 1e-9;
-/// The best answer at a decision looks like one that was searched for if this many times its lower evaluations are
-/// as many as anywhere.
+/// The best known answer at a decision seems to be the result of a search if this many times its lower evaluations
+/// are at least as many as at any other decision.
 const SEARCHED: usize = 3;
 
 /// An evaluation of an earlier run, in the problem's own variables, directions and units.
@@ -42,7 +42,7 @@ impl Evaluation {
     }
 }
 
-/// The same as a scheme sees it: the free variables, minimised values with the constraints behind them.
+/// The same as a scheme sees it: the free variables, and minimised values followed by the constraints.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Known {
     /// (x, y).
@@ -55,16 +55,16 @@ pub struct Known {
     pub is_answer: bool,
 }
 
-/// What became of a table of known evaluations.
+/// What happened to a table of known evaluations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recalled {
-    /// Points that are known now.
+    /// Points that are now known.
     pub points: usize,
-    /// Rows outside of the box, which were left out.
+    /// Rows outside the box, which are ignored.
     pub outside: usize,
-    /// Points with several values that differ; the last one counts.
+    /// Points with several different values; the last one counts.
     pub contradictory: usize,
-    /// Whether the method only begins at the best of them.
+    /// Whether the method uses them only to choose its start.
     pub start_only: bool,
 }
 
@@ -79,19 +79,19 @@ pub enum KnownError {
         row: usize,
         /// Values given.
         got: usize,
-        /// Of what.
+        /// What the values are for.
         what: &'static str,
-        /// What the problem has.
+        /// How many the problem needs.
         expected: usize,
     },
-    /// The run has begun.
+    /// The run has already begun.
     #[error("the run has begun already\nhint: give known evaluations before the first evaluation")]
     Begun,
 }
 
 impl Engine {
-    /// Takes evaluations of earlier runs: what is known is not evaluated again. Places to begin at are
-    /// given after this.
+    /// Takes evaluations of earlier runs, so that known points are not evaluated again. Call this before giving
+    /// starting points.
     ///
     /// # Errors
     /// Rows that do not fit the problem, or a run that has begun. Nothing is changed then.
@@ -111,7 +111,7 @@ impl Engine {
             .iter()
             .for_each(|row| answers(&given, row).into_iter().for_each(|(key, known)| outside.learn(key, known)));
         let mut known: Vec<Known> = table.iter().map(|row| seen(&given, row)).collect();
-        // Where sides are open, the first box lies around the best of them.
+        // If sides are open, the first box lies around the best of them.
         let m = self.spec.upper.dim();
         let holds = |spec: &ProblemSpec, row: &Known| {
             let (x, y) = row.point.split_at(m);
@@ -121,7 +121,7 @@ impl Engine {
             self.begin_around(&known[best].point);
         }
         known.retain(|row| holds(&self.spec, row));
-        // Where ties are broken on the way, the follower's values are others than its own.
+        // If the search breaks ties, it does not use the follower's plain values.
         let plain = !self.leaning.is_on();
         let config = self.boxes.config(&self.config);
         let Engine { spec, sizes, streams, scheme, .. } = self;
@@ -151,7 +151,7 @@ fn check(spec: &ProblemSpec, row: usize, evaluation: &Evaluation) -> Result<(), 
     }
 }
 
-/// One row for each point within the box, with everything that is known of it.
+/// One row for each point within the box, with everything known about it.
 fn merged(spec: &ProblemSpec, rows: &[Evaluation], recalled: &mut Recalled) -> Vec<Evaluation> {
     let oracle = spec.follower == Follower::Oracle && spec.lower.dim() == 0;
     let mut places: BTreeMap<Vec<u64>, usize> = BTreeMap::new();
@@ -191,8 +191,8 @@ fn differ(a: &(f64, Vec<f64>), b: &(f64, Vec<f64>)) -> bool {
     values(a).iter().zip(values(b)).any(|(a, b)| (a - b).abs() > SAME * a.abs().max(b.abs()).max(SAME))
 }
 
-/// What the engine would be told about a row: by point and level. An answer of the follower's own solver counts
-/// only with the leader's values, because the leader's function may need more of it than the table holds.
+/// What the engine would be told about a row, by point and level. An answer of the follower's own solver counts only
+/// with the leader's values, because the leader's function may need more of the answer than the table holds.
 fn answers(spec: &ProblemSpec, row: &Evaluation) -> Vec<(Vec<u64>, Answered)> {
     let mut all = Vec::new();
     for level in [Level::Upper, Level::Lower] {
@@ -233,8 +233,8 @@ pub(super) fn free(space: &Space, point: &[f64]) -> Vec<f64> {
     space.iter().zip(point).filter(|(variable, _)| !variable.is_fixed()).map(|(_, value)| *value).collect()
 }
 
-/// The best answer of an earlier run. Where none is known, the best pair (x, y) whose y looks like the
-/// follower's answer: it is the best one known at its x, and others were tried there, if that was done anywhere.
+/// The best answer of an earlier run. If there is none, the best pair (x, y) whose y looks like the follower's
+/// answer: it is the best one known at its x, and other answers were tried there (if they were anywhere).
 pub(crate) fn best_pair(spec: &ProblemSpec, known: &[Known]) -> Option<usize> {
     let m = spec.upper.dim();
     let outcome = |level: Level, row: &[f64]| Outcome { value: row[0], violation: spec.violation(level, &row[1..]) };
@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn the_best_pair_is_one_that_was_searched_for() {
         let known = |rows: &[Evaluation]| -> Vec<Known> { rows.iter().map(|row| seen(&spec(), row)).collect() };
-        // A pair with a better F whose follower would rather answer otherwise, and one that nobody looked at.
+        // A pair with a better F whose follower prefers another answer, and a pair whose follower nobody examined.
         let mut rows = vec![
             row(0.1, 0.9, Some(-9.0), Some(2.0)),
             row(0.1, 0.1, Some(3.0), Some(1.0)),

@@ -12,32 +12,32 @@ use crate::problem::{Follower, Level};
 use crate::record::{Noise, Solution, StopReason};
 use serde::{Deserialize, Serialize};
 
-/// Evaluations after which the best point is evaluated again; earlier if the run ends.
+/// After this many evaluations, the best point is evaluated again; earlier if the run ends.
 const AFTER: u64 = 300;
-/// Values of a point that tell whether there is noise, and its size.
+/// How many values of a point show whether there is noise, and how many measure it.
 const NOTICED: usize = 2;
 const MEASURED: usize = 5;
-/// Values of the answer at each level, at the end.
+/// How many values of the answer are taken at each level, at the end.
 const REPEATS: usize = 16;
-/// Values differ if they do by more than this share of the larger one: a sum in another order is no noise ...
+/// Values differ if they do so by more than this share of the larger one (summing in another order is not noise) ...
 const SAME: f64 = 1e-9;
-/// ... and by more than this share of what they change by over the box.
+/// ... and by more than this share of their variation over the box.
 const NEGLIGIBLE: f64 = 1e-8;
 
-/// A point that is evaluated again.
+/// A point that is being evaluated again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Repeated {
     x: Vec<f64>,
     y: Vec<f64>,
     /// Values of F and of f.
     values: [Vec<f64>; 2],
-    /// How many are wanted of each.
+    /// How many values of each are wanted.
     wanted: usize,
-    /// Why the run ends after this.
+    /// Why the run ends afterwards.
     stop: Option<StopReason>,
 }
 
-/// The answer with its means.
+/// The answer with the means of its values.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Means {
     x: Vec<f64>,
@@ -46,7 +46,7 @@ struct Means {
     noise: Noise,
 }
 
-/// What is known of the noise.
+/// What is known about the noise.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Repeats {
     repeated: Option<Repeated>,
@@ -62,26 +62,26 @@ impl Repeats {
         self.repeated.is_some()
     }
 
-    /// Standard deviations of the noise of F and f, where there is one.
+    /// Standard deviations of the noise of F and f, if there is noise.
     pub(super) fn size(&self) -> Option<[f64; 2]> {
         self.size
     }
 
-    /// The level that is asked next.
+    /// The level to ask next.
     pub(super) fn level(&self) -> Option<Level> {
         let repeated = self.repeated.as_ref()?;
         let lacks = |level: usize| repeated.values[level].len() < repeated.wanted;
         if lacks(1) { Some(Level::Lower) } else { lacks(0).then_some(Level::Upper) }
     }
 
-    /// Appends the point as often as it is wanted.
+    /// Appends the point as many times as needed.
     pub(super) fn ask(&self, level: Level, batch: &mut Batch) {
         let Some(Repeated { x, y, values, wanted, .. }) = &self.repeated else { return };
         let known = values[usize::from(level == Level::Lower)].len();
         (known..*wanted).for_each(|_| batch.push(x).copy_from_slice(y));
     }
 
-    /// Takes values; whether all that are wanted are there.
+    /// Takes values; returns whether all wanted values are there.
     fn tell(&mut self, level: Level, answers: Answers<'_>) -> Option<Repeated> {
         let repeated = self.repeated.as_mut()?;
         let all = &mut repeated.values[usize::from(level == Level::Lower)];
@@ -92,12 +92,12 @@ impl Repeats {
         self.repeated.take()
     }
 
-    /// The means of a solution, if it is the one that was evaluated again.
+    /// The means for a solution, if it is the one that was evaluated again.
     fn means(&self, solved: &Solved) -> Option<&Means> {
         self.answer.as_ref().filter(|means| means.x == solved.x && means.y == solved.y)
     }
 
-    /// The noise of a solution's values; of single ones, if it was not evaluated again.
+    /// The noise of a solution's values; that of single values if the solution was not evaluated again.
     pub(super) fn noise(&self, solved: Option<&Solved>) -> Option<Noise> {
         let [upper, lower] = self.size?;
         let once = Noise { upper, lower, upper_error: upper, lower_error: lower, repeats: 1 };
@@ -106,7 +106,7 @@ impl Repeats {
 }
 
 impl Engine {
-    /// Evaluates the best point again: once, to notice noise, and at the end where there is noise.
+    /// Evaluates the best point again: once to detect noise, and at the end if there is noise.
     pub(super) fn repeat(&mut self) {
         let searches = self.scheme.spreads().is_some() && self.spec.follower == Follower::Search;
         let Some(best) = self.elite.as_ref().filter(|_| searches && !self.boxes.is_probing()) else { return };
@@ -115,7 +115,7 @@ impl Engine {
             (false, None) if self.evaluations.total() < AFTER => return,
             (true, None) => return,
             (true, Some(_)) if self.repeats.size.is_none() || self.repeats.means(best).is_some() => return,
-            // The follower's value may be mixed with the leader's.
+            // The follower's value may contain a part of the leader's.
             (false, _) if self.config.position.kind != PositionKind::Any => [vec![best.upper.value], vec![]],
             (false, _) => [vec![best.upper.value], vec![best.lower.value]],
             (true, Some(_)) => [vec![], vec![]],
@@ -129,7 +129,7 @@ impl Engine {
         self.repeats.repeated = Some(Repeated { x, y, values, wanted, stop: self.stop.take() });
     }
 
-    /// Whether budgets that somebody asked for leave so many evaluations at each level.
+    /// Whether the budgets that the user set leave this many evaluations at each level.
     fn has_room_for(&self, count: u64) -> bool {
         let stop = &self.config.stop;
         let fits = |most: Option<u64>, spent: u64| most.is_none_or(|most| spent <= most);
@@ -138,7 +138,7 @@ impl Engine {
             && fits(stop.max_lower_evals, self.evaluations.lower + count)
     }
 
-    /// Takes values of a point that is evaluated again.
+    /// Takes values of a point that is being evaluated again.
     pub(super) fn repeated(&mut self, level: Level, answers: Answers<'_>) {
         let Some(mut repeated) = self.repeats.tell(level, answers) else { return };
         if repeated.wanted == NOTICED && repeated.values.iter().any(|values| differ(values)) {
@@ -159,7 +159,7 @@ impl Engine {
                 }
             }
             (REPEATS, stop) => {
-                // Both samples together say more about the noise than one of them.
+                // Both samples together say more about the noise than either.
                 let before = self.repeats.size.unwrap_or([0.0; 2]);
                 let size = |i: usize| match before[i] {
                     0.0 => 0.0,
@@ -177,7 +177,7 @@ impl Engine {
         }
     }
 
-    /// Puts means in the place of single values, if this solution is the one that was evaluated again.
+    /// Replaces single values with means, if this solution is the one that was evaluated again.
     pub(super) fn put_means(&self, solved: &Solved, solution: &mut Solution) {
         if let Some(means) = self.repeats.means(solved) {
             solution.upper_value = self.spec.upper.direction.flip(means.values[0]);
@@ -190,7 +190,8 @@ fn differ(values: &[f64]) -> bool {
     values.windows(2).any(|v| (v[0] - v[1]).abs() > SAME * v[0].abs().max(v[1].abs()))
 }
 
-/// Of the values that are numbers; added up in their own order, since equal points may come back in any.
+/// Mean and deviation of the values that are numbers. They are summed in sorted order, because equal points may come
+/// back in any order.
 fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     let mut values: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
     values.sort_by(f64::total_cmp);

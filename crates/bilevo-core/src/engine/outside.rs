@@ -12,36 +12,36 @@ use crate::space::{Space, Variable};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Evaluations remembered at most.
+/// The maximum number of remembered evaluations.
 const REMEMBERED: usize = 200_000;
 
 /// Where the answer to a proposed point comes from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Origin {
-    /// It is known already.
+    /// It is already known.
     Known(Answered),
-    /// It is this point of those that go out.
+    /// It is this one of the points that are evaluated.
     Asked(usize),
 }
 
-/// An answer that came in: outcome, constraint values and, to a decision, what the follower's own solver said.
+/// An answer: outcome, constraint values and, for a decision, what the follower's own solver said.
 pub(super) type Answered = (Outcome, Vec<f64>, Option<OracleAnswer>);
 
-/// Parts of a variable's range that are one place: a point that went through unit coordinates and back is the
-/// same one.
+/// A variable's range is divided into this many places, so that a point that was converted to unit coordinates and
+/// back is still the same.
 const PLACES: f64 = (1_u64 << 46) as f64;
 
-/// Neighbours of a number that are one place, where it has no range.
+/// If a variable has no range, this many neighbouring numbers count as one place.
 const DIGITS: u64 = 1 << 10;
 
-/// The problem as it was given, and what goes out for the open batch.
+/// The problem as the user gave it, and the points to evaluate for the open batch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Outside {
     /// The problem with all its variables.
     pub(super) spec: ProblemSpec,
     asked: Batch,
     origins: Vec<Origin>,
-    /// Answers by point and level; none where points do not come back.
+    /// Answers by point and level; `None` if points do not recur.
     memory: Option<BTreeMap<Vec<u64>, Answered>>,
     /// Answers of earlier runs, by place and level.
     known: BTreeMap<Vec<u64>, Answered>,
@@ -50,7 +50,7 @@ pub(super) struct Outside {
 }
 
 impl Outside {
-    /// The problem as a scheme sees it, and what stands between the two; none if they are the same.
+    /// The problem as a scheme sees it, and the translation between the two; `None` if they are the same.
     pub(super) fn new(spec: &ProblemSpec) -> Option<(ProblemSpec, Outside)> {
         let levels = [&spec.upper.space, &spec.lower.space];
         if !levels.iter().any(|space| space.has_whole() || space.has_fixed()) {
@@ -62,7 +62,8 @@ impl Outside {
         };
         let lower = if spec.follower == Follower::Search { free(&spec.lower) } else { spec.lower.clone() };
         let inner = ProblemSpec { upper: free(&spec.upper), lower, ..spec.clone() };
-        // Points come back where the follower, or the leader whose follower answers by itself, has whole numbers only.
+        // Points recur if the follower has only whole numbers, or if the leader does and the follower has its own
+        // solver.
         let finite = match spec.follower {
             Follower::Search => spec.lower.space.is_finite(),
             Follower::Oracle => spec.upper.space.is_finite(),
@@ -70,7 +71,7 @@ impl Outside {
         Some((inner, Outside { memory: finite.then(BTreeMap::new), ..Outside::plain(spec) }))
     }
 
-    /// What stands between the two where they are the same, so that answers can be known.
+    /// A translation for a problem that needs none, so that answers can be known.
     pub(super) fn plain(spec: &ProblemSpec) -> Outside {
         Outside {
             asked: Batch::new(spec),
@@ -87,30 +88,30 @@ impl Outside {
         self.known.insert(place, answer);
     }
 
-    /// What is known of a point, from this run or an earlier one.
+    /// What is known about a point, from this run or an earlier one.
     fn recall(&self, level: Level, (x, y): (&[f64], &[f64]), key: Option<&Vec<u64>>) -> Option<&Answered> {
         let now = key.zip(self.memory.as_ref()).and_then(|(key, memory)| memory.get(key));
         let before = || self.known.get(&place(&self.spec, level, x, y));
         now.or_else(|| if self.known.is_empty() { None } else { before() })
     }
 
-    /// The points that go out.
+    /// The points to evaluate.
     pub(super) fn asked(&self) -> &Batch {
         &self.asked
     }
 
-    /// Whether the open batch was looked at.
+    /// Whether the open batch has been translated.
     pub(super) fn is_open(&self) -> bool {
         !self.origins.is_empty()
     }
 
-    /// Forgets the open batch.
+    /// Drops the open batch.
     pub(super) fn forget(&mut self) {
         self.origins.clear();
     }
 
-    /// Looks at a batch of the scheme: what is known of it, and what has to go out. So many of the last points go
-    /// out `again` though they are known: they are asked about twice on purpose.
+    /// Translates a batch of the scheme: finds out what is known and what has to be evaluated. The last `again`
+    /// points are evaluated even if they are known: they are repeated on purpose.
     pub(super) fn open(&mut self, proposed: &Batch, first_id: u64, again: usize) {
         let level = proposed.level();
         self.asked.start(level, first_id);
@@ -144,7 +145,7 @@ impl Outside {
         }
     }
 
-    /// The answers to the whole batch of the scheme, from those to the points that went out.
+    /// The answers to the whole batch of the scheme, given those to the points that were evaluated.
     pub(super) fn answer(&mut self, replies: &Replies) -> Replies {
         let level = self.asked.level();
         if let Some(memory) = self.memory.as_mut().filter(|memory| memory.len() < REMEMBERED) {
@@ -165,13 +166,13 @@ impl Outside {
         all
     }
 
-    /// A solution of a scheme as the problem states it.
+    /// A solution of a scheme in terms of the problem.
     pub(super) fn restore(&self, solution: &mut Solution) {
         solution.x = whole(&self.spec.upper.space, &solution.x);
         solution.y = self.answer_in(&solution.y);
     }
 
-    /// An answer with all its variables; one of the follower's own solver, or none yet, as it is.
+    /// An answer with all its variables; an answer of the follower's own solver (or none yet) is left as it is.
     fn answer_in(&self, y: &[f64]) -> Vec<f64> {
         match self.spec.follower {
             Follower::Search => whole(&self.spec.lower.space, y),
@@ -180,7 +181,7 @@ impl Outside {
     }
 }
 
-/// All variables of a point of the free ones: fixed ones put in, whole numbers rounded.
+/// All variables of a point, given the free ones: fixed variables are added, whole numbers rounded.
 fn whole(space: &Space, free: &[f64]) -> Vec<f64> {
     let mut rest = free.iter();
     let value = |v: Variable| if v.is_fixed() { v.low } else { rest.next().map_or(v.low, |value| v.nearest(*value)) };
@@ -192,9 +193,9 @@ fn key(level: Level, x: &[f64], y: &[f64]) -> Vec<u64> {
     std::iter::once(u64::from(level == Level::Upper)).chain(bits).collect()
 }
 
-/// Where a point lies, to within rounding, and the level. An answer of the follower's own solver is as it is.
+/// Where a point lies, up to rounding, and the level. An answer of the follower's own solver is taken as it is.
 pub(super) fn place(spec: &ProblemSpec, level: Level, x: &[f64], y: &[f64]) -> Vec<u64> {
-    // Where a variable has no range, its digits but the last few.
+    // If a variable has no range: its digits without the last few.
     let part = |(v, value): (Variable, &f64)| match v.is_open() {
         true => (value + 0.0).to_bits().wrapping_add(DIGITS / 2) / DIGITS,
         false => libm::round(v.unit(*value) * PLACES) as i64 as u64,

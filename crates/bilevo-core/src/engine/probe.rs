@@ -6,14 +6,14 @@ use crate::problem::Level;
 use crate::problem::ProblemSpec;
 use serde::{Deserialize, Serialize};
 
-/// Distances that are tried: a tenth of the box, a hundredth, and so on.
+/// The distances that are tried: a tenth of the box, a hundredth, and so on.
 const SIZES: i32 = 7;
 
-/// Points at several distances from one, and the values there.
+/// Points at several distances from a given one, and the values there.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Probe {
     pub(super) base: Solved,
-    /// f and F at the point itself and at all others; not a number where an evaluation failed.
+    /// f and F at the point itself and at all others; NaN if an evaluation failed.
     lower: Vec<f64>,
     upper: Vec<f64>,
 }
@@ -23,7 +23,7 @@ impl Probe {
         Probe { base, lower: Vec::new(), upper: Vec::new() }
     }
 
-    /// The level whose values are wanted next; none if all are known.
+    /// The level whose values are needed next; `None` if all are known.
     pub(super) fn wants(&self) -> Option<Level> {
         match () {
             () if self.lower.is_empty() => Some(Level::Lower),
@@ -59,9 +59,8 @@ impl Probe {
         }
     }
 
-    /// For each variable, upper ones first, the distance from which on F and f change by more than they are; 1
-    /// if neither tells. Where only one does, the other says nothing about this variable: it does not depend on
-    /// it, or is zero.
+    /// For each variable, upper ones first: the distance from which F and f change by more than their own values; 1
+    /// if neither tells. If only one of them tells, the other does not depend on this variable, or is zero.
     pub(super) fn sizes(&self) -> Vec<f64> {
         let count = (self.lower.len().saturating_sub(1)) / SIZES as usize;
         let both = |i: usize| [&self.lower, &self.upper].into_iter().filter_map(move |values| size(values, i));
@@ -69,11 +68,12 @@ impl Probe {
     }
 }
 
-/// The largest distance up to which a value changes by no more than it is; none if it is so everywhere or nowhere.
+/// The largest distance within which a value changes by no more than itself; `None` if that holds everywhere or
+/// nowhere.
 fn size(values: &[f64], variable: usize) -> Option<f64> {
     let base = values[0];
     let of = &values[1 + variable * SIZES as usize..][..SIZES as usize];
-    // From the smallest on.
+    // From the smallest distance on.
     let near = of.iter().rev().take_while(|value| (*value - base).abs() <= base.abs()).count() as i32;
     (1..SIZES).contains(&near).then(|| libm::pow(10.0, f64::from(near - 1 - SIZES)))
 }

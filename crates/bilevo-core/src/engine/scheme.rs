@@ -21,35 +21,35 @@ use crate::settings::{settings, words};
 pub struct SchemeFacts {
     /// A generation, step by step, in words.
     pub steps: fn(&Config) -> Vec<String>,
-    /// The problems that it can work on ...
+    /// Whether it can solve a problem ...
     pub fits: fn(&ProblemSpec) -> bool,
     /// ... and the same in words.
     pub for_problems: &'static str,
-    /// What takes its place where the follower is its own solver and nothing else.
+    /// The scheme to use instead if only the follower's own solver knows its answers.
     pub with_solver: Option<SchemeKind>,
-    /// Its upper evaluations where nothing is said, relative to those of the published methods.
+    /// Its default number of upper evaluations, relative to the published methods.
     pub budget: u64,
-    /// How much a position weighs where nothing is said.
+    /// The default weight of a position.
     pub position: f64,
-    /// Its own time in seconds for an evaluation at five variables, and the power of their number with which
-    /// that grows; none if it is of no account.
+    /// Its own time in seconds per evaluation at five variables, and the power with which that grows with the number
+    /// of variables; `None` if negligible.
     pub own_time: Option<(f64, f64)>,
 }
 
-/// What a scheme is made from.
+/// Everything a scheme is built from.
 #[derive(Clone, Copy, Debug)]
 pub struct SchemeSetup<'a> {
     /// The problem.
     pub spec: &'a ProblemSpec,
     /// The method's settings.
     pub config: &'a Config,
-    /// The numbers that settings and problem size give together.
+    /// The numbers that follow from settings and problem size.
     pub sizes: &'a Sizes,
-    /// Randomness.
+    /// The random streams of the run.
     pub streams: Streams,
 }
 
-/// What a scheme sees of the run, and may change in it.
+/// What a scheme can see and change of the run.
 #[derive(Debug)]
 pub struct RunView<'a> {
     /// The problem.
@@ -60,9 +60,9 @@ pub struct RunView<'a> {
     pub generation: u64,
     /// Number of the next point.
     pub issued: u64,
-    /// Whether no further lower evaluation may be asked for.
+    /// Whether no more lower evaluations may be requested.
     pub lower_budget_is_spent: bool,
-    /// Evaluations that are left of the run's total, and of the lower level's own.
+    /// Evaluations left of the run's total, and of the lower level's own budget.
     pub left: (u64, u64),
     /// The points to evaluate next.
     pub batch: &'a mut Batch,
@@ -70,7 +70,7 @@ pub struct RunView<'a> {
     pub elite: &'a mut Option<Solved>,
     /// Counts of lower searches.
     pub searches: &'a mut LowerSearches,
-    /// Weight of the leader's objective in the answers to lower batches from the next generation on.
+    /// Weight of the leader's objective in the answers to lower batches, from the next generation on.
     pub lean: &'a mut f64,
 }
 
@@ -99,14 +99,14 @@ impl RunView<'_> {
     }
 }
 
-/// What a scheme says at the end of a generation.
+/// What a scheme reports at the end of a generation.
 #[derive(Clone, Debug)]
 pub struct Outlook {
-    /// The best solution of the generation, as it was found: a second finalist beside the elite.
+    /// The best solution of the generation, as it was found: a second finalist next to the elite.
     pub best: Option<Solved>,
-    /// Whether F could be evaluated at none of the decisions taken up.
+    /// Whether F failed at every decision of the generation.
     pub all_failed: bool,
-    /// A reason of its own to stop.
+    /// The scheme's own reason to stop, if it has one.
     pub stop: Option<StopReason>,
 }
 
@@ -121,40 +121,40 @@ pub struct Readings {
     pub model: Option<ModelRecord>,
 }
 
-/// What a generation does.
+/// Decides what a generation does.
 pub trait Scheme {
     /// Starts a generation: fills the first batch.
     fn open(&mut self, run: &mut RunView<'_>);
 
-    /// Takes the answers to `batch` and fills the next one (`run.batch`, which arrives empty); if it
-    /// stays empty, the generation is over.
+    /// Takes the answers to `batch` and fills the next one (`run.batch`, which arrives empty). If it stays empty, the
+    /// generation is over.
     fn tell(&mut self, batch: &Batch, answers: Answers<'_>, run: &mut RunView<'_>);
 
-    /// Ends a generation: learns from it.
+    /// Ends a generation and learns from it.
     fn close(&mut self, run: &mut RunView<'_>) -> Outlook;
 
-    /// Begins anew from `start`, a point (x, y) that can be evaluated, because everything tried lately
-    /// failed. What was learnt stays; a generation that was open is given up.
+    /// Restarts from `start`, a point (x, y) that can be evaluated, because everything tried recently failed. What
+    /// the scheme has learnt stays; an open generation is abandoned.
     fn restart(&mut self, setup: SchemeSetup<'_>, start: &[f64]);
 
-    /// Begins at given points (x, y), of which there is at least one, instead of drawn ones; how many of them
-    /// it takes. `answered`: their y are answers that somebody knows.
+    /// Starts from the given points (x, y), at least one, instead of random ones; returns how many of them it uses.
+    /// `answered`: their y are known answers of the follower.
     fn begin_at(&mut self, setup: SchemeSetup<'_>, starts: &[Vec<f64>], _answered: bool) -> usize {
         starts.first().iter().for_each(|start| self.restart(setup, start));
         1
     }
 
-    /// Takes what is known already; whether it makes use of it beyond a place to begin at.
+    /// Takes known evaluations; returns whether they are used for more than the choice of a start.
     fn recall(&mut self, _setup: SchemeSetup<'_>, _known: &[Known]) -> bool {
         false
     }
 
-    /// Whether the open batch belongs to a refinement (counted apart).
+    /// Whether the open batch belongs to a refinement, which is counted separately.
     fn is_refining(&self) -> bool {
         false
     }
 
-    /// The best solution whose follower was looked at again, if the scheme does so.
+    /// The best solution whose follower was rechecked, if the scheme does that.
     fn rechecked(&self) -> Option<Solved> {
         None
     }
@@ -162,12 +162,12 @@ pub trait Scheme {
     /// Takes the standard deviations of the noise of F and f.
     fn learn_noise(&mut self, _sizes: [f64; 2]) {}
 
-    /// What F and f change by over the box, if the scheme knows.
+    /// How much F and f vary over the box, if the scheme knows.
     fn spreads(&self) -> Option<[f64; 2]> {
         None
     }
 
-    /// Whether it restarts by itself when it makes no progress, and decides when that is enough.
+    /// Whether it restarts by itself when it makes no progress, and decides when to stop doing so.
     fn restarts(&self) -> bool {
         false
     }
@@ -177,41 +177,41 @@ pub trait Scheme {
         false
     }
 
-    /// Does the training that is due.
+    /// Trains the model, if a training is due.
     fn train(&mut self, _generation: u64) {}
 
-    /// The ranking model over the run.
+    /// The accuracy of the ranking model over the run.
     fn model_summary(&self) -> ModelSummary {
         ModelSummary::default()
     }
 
-    /// How the follower's answer in `solution` was verified; none if the method does not do that.
+    /// How the follower's answer in `solution` was verified; `None` if the method does not verify answers.
     fn verification(&self, _solution: &Solved) -> Option<Verification> {
         None
     }
 
-    /// The searches so far, in their order, and what became of them.
+    /// The searches so far, in order, and their outcomes.
     fn history(&self) -> Vec<Step> {
         Vec::new()
     }
 
-    /// What was seen of the follower, for a look at its answer to `x`.
+    /// What the run has seen of the follower, for an audit of its answer to `x`.
     fn follower_seen(&self, _x: &[f64]) -> FollowerSeen {
         FollowerSeen::default()
     }
 
-    /// After the end of the run: takes an answer to its decision that the follower may prefer, and goes on with a
-    /// verdict on it; false if that is not possible.
+    /// After the end of the run: takes an answer that the follower may prefer at the final decision, and continues
+    /// with a verdict on it. Returns false if that is not possible.
     fn object(&mut self, _spec: &ProblemSpec, _y: &[f64]) -> bool {
         false
     }
 
-    /// How the search stands.
+    /// The current state of the search.
     fn readings(&self) -> Readings;
 }
 
 family! {
-    /// How a method goes about both levels, by name.
+    /// How a method searches both levels, by name.
     kind SchemeKind, default Nested;
     /// The schemes as serialisable state.
     state SchemeState: Scheme, from SchemeSetup<'_>, facts SchemeFacts;

@@ -16,43 +16,44 @@ use serde::{Deserialize, Serialize};
 
 /// Points that are tried together.
 const ROUND: usize = 10;
-/// Points of one sample that is spread evenly along every variable.
+/// Points of one sample, which is spread evenly along every variable.
 const SAMPLE: usize = 50;
-/// Points that are tried at least, and as a share of the upper evaluations, before a run has failed.
+/// The minimum number of points tried before a run counts as failed, and the same as a share of the upper
+/// evaluations.
 const LEAST: u64 = 50;
 const SHARE: u64 = 10;
 
-/// What is known of where the problem works.
+/// What is known about where the problem works.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Scout {
     is_open: bool,
-    /// Points tried in the run, and before the present look began.
+    /// Points tried in the run, and before the current search for points began.
     tried: u64,
     tried_before: u64,
-    /// Points of the present round with the follower's value, which wait for the leader's.
+    /// Points of the current round with the follower's value, waiting for the leader's.
     round: Vec<Solved>,
-    /// Points that work and from which nothing was started yet, the best last.
+    /// Points that work and have not been used as a start yet, best last.
     working: Vec<Solved>,
 }
 
 impl Scout {
-    /// Whether points are being looked for.
+    /// Whether the run is looking for points that work.
     pub(super) fn is_open(&self) -> bool {
         self.is_open
     }
 
-    /// Begins to look.
+    /// Begins to look for points that work.
     pub(super) fn open(&mut self) {
         self.is_open = true;
         self.tried_before = self.tried;
     }
 
-    /// Ends the look.
+    /// Stops looking.
     pub(super) fn close(&mut self) {
         self.is_open = false;
     }
 
-    /// The best point (x, y) from which nothing was started yet.
+    /// The best point (x, y) that has not been used as a start yet.
     pub(super) fn take(&mut self, spec: &ProblemSpec) -> Option<Vec<f64>> {
         self.working.pop().map(|point| start(spec, &point))
     }
@@ -63,7 +64,7 @@ impl Scout {
         [x, y].concat()
     }
 
-    /// Whether the look has been long enough for a budget of upper evaluations.
+    /// Whether enough points were tried, given a budget of upper evaluations.
     pub(super) fn has_had_enough(&self, upper_evals: u64) -> bool {
         self.tried - self.tried_before >= LEAST.max(upper_evals / SHARE)
     }
@@ -78,7 +79,7 @@ impl Scout {
         for index in first..first + ROUND {
             let (x, y) = sample.point(spec, index);
             let slot = batch.push(&x);
-            // The follower's own solver is asked about x alone.
+            // The follower's own solver needs only x.
             if slot.len() == y.len() {
                 slot.copy_from_slice(&y);
             }
@@ -86,7 +87,7 @@ impl Scout {
         self.tried += ROUND as u64;
     }
 
-    /// Takes the follower's values, and appends the points that have one for the leader's.
+    /// Takes the follower's values, and appends the points that have one, to be evaluated for the leader.
     pub(super) fn tell_lower(&mut self, spec: &ProblemSpec, asked: &Batch, answers: Answers<'_>, next: &mut Batch) {
         self.round.clear();
         for (index, outcome) in answers.outcomes.iter().enumerate().filter(|(_, outcome)| !outcome.is_failed()) {
@@ -110,13 +111,12 @@ impl Scout {
     }
 }
 
-/// Where a scheme begins anew: (x, y), or x alone where y is known only by what the follower's own solver
-/// answers.
+/// Where a scheme restarts: (x, y), or x alone if only the follower's own solver knows y.
 pub(super) fn start(spec: &ProblemSpec, point: &Solved) -> Vec<f64> {
     [&point.x[..], point.y.get(..spec.lower.dim()).unwrap_or_default()].concat()
 }
 
-/// A Latin hypercube: each of its points has a part of the range of every variable to itself.
+/// A Latin hypercube: along every variable, each point has its own part of the range.
 struct Sample {
     /// Unit coordinates, variable by variable.
     units: Vec<f64>,

@@ -1,24 +1,26 @@
-//! Where a run begins, if the caller knows a good place.
+//! Where a run begins, if the user knows a good point.
 
 use super::known::free;
 use super::{Engine, SchemeSetup};
 use crate::problem::{Level, ProblemSpec};
 
-/// A place to begin: a decision, and an answer to it if one is known.
+/// A starting point: a decision and, if known, an answer to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Start {
     /// The leader's decision.
     pub x: Vec<f64>,
-    /// The follower's answer; the middle of its box if absent.
+    /// The follower's answer; if absent, the middle of its box.
     pub y: Option<Vec<f64>>,
 }
 
-/// Why a run cannot begin at a place.
+/// Why a run cannot begin at a point.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
     /// A wrong number of values.
-    #[error("start {number} has {got} values of {letter}\nhint: the problem has {expected}")]
+    #[error(
+        "start {number} has {got} numbers for {letter}, but the problem has {expected}\nhint: give one number for each variable"
+    )]
     Size {
         /// Number of the start, from 1.
         number: usize,
@@ -30,7 +32,7 @@ pub enum StartError {
         expected: usize,
     },
     /// A value that the variable cannot take.
-    #[error("start {number} has {name} = {value}, which that variable cannot take\nhint: {hint}")]
+    #[error("start {number} has {name} = {value}, which is not allowed\nhint: it takes {hint}")]
     Outside {
         /// Number of the start, from 1.
         number: usize,
@@ -41,17 +43,17 @@ pub enum StartError {
         /// What it can take.
         hint: String,
     },
-    /// The run has begun.
+    /// The run has already begun.
     #[error("the run has begun already\nhint: give starts before the first evaluation")]
     Begun,
 }
 
 impl Engine {
-    /// Begins at given places instead of drawn ones; how many of them the method takes: a search over
-    /// decisions alone takes all, others the first.
+    /// Begins at the given points instead of random ones; returns how many of them the method uses. A search over
+    /// decisions alone uses all of them, the others only the first.
     ///
     /// # Errors
-    /// A place outside of the problem's boxes, or a run that has begun. Nothing is changed then.
+    /// A point lies outside the problem's boxes, or the run has already begun. Nothing changes then.
     pub fn start_at(&mut self, starts: &[Start]) -> Result<usize, StartError> {
         if self.issued > 0 || self.generation > 0 || !self.batch.is_empty() {
             return Err(StartError::Begun);
@@ -79,7 +81,7 @@ impl Engine {
         Ok(scheme.begin_at(SchemeSetup { spec, config: &config, sizes, streams: *streams }, &points, answered))
     }
 
-    /// Where sides are open, the first box lies around the start if it does not hold it.
+    /// If sides are open and the first box does not contain the start, the box moves there.
     fn reach(&mut self, start: &Start) {
         let given = self.outside.as_ref().map_or(&self.spec, |outside| &outside.spec);
         let x = free(&given.upper.space, &start.x);

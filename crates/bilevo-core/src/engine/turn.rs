@@ -1,4 +1,4 @@
-//! When and how a run continues in another box (`boxes` says in which).
+//! When and how a run continues in another box (`boxes` decides in which).
 
 use super::boxes::{Boxes, Former, Look, SHRINK, shares};
 use super::outside::Outside;
@@ -13,8 +13,8 @@ use crate::problem::{Follower, ProblemSpec};
 use crate::record::{Step, StopReason, Verification};
 
 impl Engine {
-    /// A run that has ended by itself goes on where the best lies at an edge that is no bound, or where the box
-    /// may be too wide.
+    /// If a run has ended by itself, it continues in another box if the best point lies at an edge that is not a
+    /// bound, or if the box may be too wide.
     pub(super) fn turn(&mut self) {
         let given_up = self.boxes.given_up(self.evaluations.total(), self.elite.as_ref());
         if let Some(former) = given_up.filter(|_| self.stop.is_none()).cloned() {
@@ -35,7 +35,7 @@ impl Engine {
             return self.go_on_in(larger, Look::first(&self.config), &best);
         }
         let close = self.boxes.look == Look::Close;
-        // Where values are noisy, small differences say nothing about a box.
+        // If values are noisy, small differences say nothing about a box.
         let exact = self.repeats.size().is_none();
         let wide = |spreads| exact && self.boxes.may_be_too_wide(&best, spreads);
         if self.spec.follower == Follower::Search && (close || self.scheme.spreads().is_some_and(wide)) {
@@ -47,7 +47,7 @@ impl Engine {
         }
     }
 
-    /// Ends as the whole search before did, with what it found unless something better was verified since.
+    /// Ends like the whole search before, with its result unless something better has been verified since.
     fn go_back_to(&mut self, former: Former) {
         let later = self.scheme.rechecked().filter(|later| order::better(&later.upper, &former.solved.upper));
         if later.is_none() {
@@ -76,7 +76,7 @@ impl Engine {
         let least = sizes.iter().copied().fold(1.0, f64::min);
         let before = self.boxes.least.replace(least);
         let close = self.boxes.look == Look::Close;
-        // Where values are simply zero, every box looks too wide, the smaller one as well.
+        // If values are simply zero, every box looks too wide, including the smaller one.
         let in_vain = close && least < SHRINK && before.is_some_and(|before| least < 2.0 * before);
         let smaller = if in_vain { None } else { self.boxes.smaller(&self.spec, &probe.base, &sizes) };
         match smaller {
@@ -91,7 +91,7 @@ impl Engine {
         }
     }
 
-    /// Searches another box, from the best point so far on.
+    /// Continues in another box, from the best point so far.
     pub(super) fn go_on_in(&mut self, spec: ProblemSpec, look: Look, best: &Solved) {
         if self.outside.is_none() {
             self.outside = Some(Outside::plain(&self.spec));
@@ -110,7 +110,7 @@ impl Engine {
         scheme.begin_at(SchemeSetup { spec, config: &config, sizes, streams: *streams }, &[start], true);
     }
 
-    /// Chooses the first box of a problem with open sides around a place: x, or (x, y).
+    /// Places the first box of a problem with open sides around a point: x, or (x, y).
     pub(super) fn begin_around(&mut self, at: &[f64]) {
         let own = self.boxes.own(&self.spec);
         if let Some((spec, boxes)) = Boxes::open(&own, &self.config, Some(at)) {
@@ -119,7 +119,7 @@ impl Engine {
         }
     }
 
-    /// A scheme that knows nothing yet, for the present box.
+    /// A new scheme for the current box.
     pub(super) fn renew_scheme(&mut self) {
         let config = self.boxes.config(&self.config);
         let setup = SchemeSetup { spec: &self.spec, config: &config, sizes: &self.sizes, streams: self.streams };
@@ -131,7 +131,7 @@ impl Engine {
         self.config.scheme.kind == SchemeKind::Portfolio && self.config.portfolio.effort != Effort::Local
     }
 
-    /// Keeps what was found in the box that was searched as the settings say.
+    /// Keeps what was found in a box that was searched as the settings say.
     fn keep(&mut self, best: &Solved) {
         if let (Look::Whole, Some(stop)) = (self.boxes.look, self.boxes.stop) {
             let verification = self.scheme.verification(best);
@@ -142,7 +142,7 @@ impl Engine {
         }
     }
 
-    /// How the answer was verified: by the whole search of a box, if another was only looked at.
+    /// How the answer was verified: by the whole search of a box, if the current box had only a short one.
     pub(super) fn verification(&self, solution: &Solved) -> Option<Verification> {
         let own = self.scheme.verification(solution);
         let Some(former) = &self.boxes.former else { return own };
@@ -164,14 +164,14 @@ impl Engine {
         all
     }
 
-    /// The searches of the present scheme become earlier ones.
+    /// Moves the searches of the current scheme to the earlier ones.
     fn tell_steps(&mut self) {
         self.boxes.steps = self.all_steps();
         self.boxes.told = 0;
     }
 }
 
-/// Steps after others: restarts are counted on.
+/// Appends steps, continuing the count of restarts.
 fn later(before: &[Step], mut steps: Vec<Step>) -> Vec<Step> {
     let restarts = before.iter().map(|step| step.restart).max().unwrap_or(0);
     steps.iter_mut().for_each(|step| step.restart += restarts);
@@ -179,7 +179,7 @@ fn later(before: &[Step], mut steps: Vec<Step>) -> Vec<Step> {
 }
 
 impl Boxes {
-    /// Whether values around the best point are asked for.
+    /// Whether values around the best point are being evaluated.
     pub(super) fn is_probing(&self) -> bool {
         self.probe.is_some()
     }

@@ -1,15 +1,21 @@
 //! One descent over the leader's decisions: a trust-region search, and samples around its end.
 
-use super::End;
+use super::ends::End;
 use crate::portfolio::archive::{Points, distance};
 use crate::portfolio::follower::{Effort, Follower, Knowledge};
 use crate::portfolio::merit::Merit;
 use serde::{Deserialize, Serialize};
 
-/// First trust radius.
+/// First trust radius, and the longest step of a restart: it must come to its end from where it began, and not leap to
+/// an earlier end whose surroundings the model knows best.
 const RADIUS: f64 = 0.2;
-/// Accuracy to which the end is wanted.
-const TOLERANCE: f64 = 1e-5;
+/// The trust radius shrinks to this part of itself at most. Early steps fail because the model knows too little, which
+/// the failure mends; steps that got much shorter would crawl along a kink.
+const SHRINK: f64 = 0.5;
+/// Accuracy to which the end is wanted if it is looked at afterwards (values of a smooth function are then exact to
+/// some 1e-8, and a solver that stops at a tolerance of its own cannot tell closer decisions apart), and if it is not:
+/// nothing else would tell an end from a step that was too short.
+const TOLERANCE: (f64, f64) = (1e-4, 1e-5);
 /// Evaluations at most, for each variable and in addition.
 const EFFORT: (usize, usize) = (40, 60);
 /// How far along each variable a claim is looked at, one after the other, and how many looks there may be: a
@@ -27,7 +33,7 @@ const ARRIVED: (f64, f64) = (0.05, 0.1);
 
 /// A restart that lacks much to the best end is given up when so many evaluations for each variable gain less than
 /// this share of it, and not looked at when it has come to its end. Much is this many times what counts as the same.
-const HOPELESS: (usize, f64) = (2, 0.03);
+const HOPELESS: (usize, f64) = (1, 0.1);
 const LACKING: f64 = 1e4;
 
 /// A descent; all points in unit coordinates.
@@ -65,7 +71,8 @@ impl Descent {
     /// A descent from a point, whose values may be known; `looks` around its end if wanted.
     pub(super) fn new(start: Vec<f64>, row: Vec<f64>, looks: bool) -> Self {
         let evaluations = EFFORT.0 * start.len() + EFFORT.1;
-        let effort = Effort { radius: RADIUS, tolerance: TOLERANCE, evaluations };
+        let tolerance = if looks { TOLERANCE.0 } else { TOLERANCE.1 };
+        let effort = Effort { radius: RADIUS, tolerance, evaluations };
         let search = Follower::new(Vec::new(), start, row.clone(), effort);
         Descent {
             search,
@@ -139,6 +146,9 @@ impl Descent {
     ) -> Vec<Vec<f64>> {
         if self.over().is_some() {
             return Vec::new();
+        }
+        if !ends.is_empty() {
+            self.search.radius = self.search.radius.min(RADIUS);
         }
         let arrived = self.arrived(&knowledge.merit, ends, same);
         if arrived.is_some() {
@@ -237,7 +247,9 @@ impl Descent {
         if self.state == State::Looking {
             self.compare(point, row, &knowledge.merit);
         }
+        let radius = self.search.radius;
         self.search.tell(point, row, &knowledge.merit);
+        self.search.radius = self.search.radius.max(SHRINK * radius);
         self.before.1 += 1;
         if self.first.is_empty() {
             self.first.clone_from(&self.search.row);
@@ -316,6 +328,48 @@ mod tests {
         let kink = |at: &[f64]| bowl(at) + 0.5 * (at[0] - 0.4).abs();
         let (looks, settled) = looked(kink);
         assert!(looks > 1 && !settled, "{looks}");
+    }
+
+    /// The trust radius after each step of a descent along a slope, of which only the first few succeed.
+    fn radii(ends: &[End], good: usize) -> Vec<f64> {
+        let slope = |at: &[f64]| -at[0] - at[1];
+        let mut points = Points::new(2, 1);
+        let mut knowledge = Knowledge { learner: Learner::lasting(vec![0.3; 2]), merit: Merit::new(0, 0) };
+        for at in [[0.1, 0.1], [0.15, 0.1], [0.1, 0.15]] {
+            points.push(&at, &[slope(&at)]);
+        }
+        let mut descent = Descent::new(vec![0.1, 0.1], vec![slope(&[0.1, 0.1])], false);
+        let mut radii = Vec::new();
+        for step in 0..3 {
+            for at in descent.next(&points, &mut knowledge, ends, 1e-6) {
+                let value = if step < good { slope(&at) } else { 9.0 };
+                points.push(&at, &[value]);
+                descent.tell(&at, &[value], &knowledge);
+            }
+            radii.push(descent.radius());
+        }
+        radii
+    }
+
+    #[test]
+    fn restarts_do_not_leap() {
+        let outcome = Outcome { value: 5.0, violation: 0.0 };
+        let earlier = End { point: Point { at: vec![0.9, 0.1], row: vec![5.0], outcome }, count: 1, wide: 0 };
+        assert!(radii(&[], 2)[1] > RADIUS);
+        // The radius may grow after a step, but is cut before the next one.
+        let restart = radii(&[earlier], 2);
+        assert!(restart[1] <= 2.5 * RADIUS && restart[1] < radii(&[], 2)[1], "{restart:?}");
+    }
+
+    #[test]
+    fn an_end_that_nobody_looks_at_is_found_more_exactly() {
+        let exact = |looks: bool| Descent::new(vec![0.5], vec![1.0], looks).search.tolerance;
+        assert_eq!((exact(true), exact(false)), TOLERANCE);
+    }
+
+    #[test]
+    fn a_failed_step_halves_the_radius_at_most() {
+        assert_eq!(radii(&[], 0)[0], SHRINK * RADIUS);
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! The search under way: a descent or a population, and the pattern at the end of it.
 
+use super::Point;
 use super::descent::Descent;
+use super::ends::End;
 use super::exchange::Exchange;
 use super::overview::Overview;
 use super::pattern::{Earlier, Pattern};
 use super::population::Population;
-use super::{End, Point};
 use crate::order;
 use crate::portfolio::archive::Points;
 use crate::portfolio::follower::Knowledge;
@@ -92,6 +93,12 @@ impl Search {
     /// A population over the whole box.
     pub(super) fn population() -> Self {
         Search::new(Stage::Population(Population::new()), true, true)
+    }
+
+    /// A descent that has ended at a point, from one with other values.
+    #[cfg(test)]
+    pub(super) fn ended(point: Point, first: Vec<f64>) -> Self {
+        Search { first, ..Search::new(Stage::Over(Some(point), None), true, false) }
     }
 
     /// Where it ended, if it did and anything worked, and which earlier end that is.

@@ -1,24 +1,24 @@
-//! Memory for large matrices that is handed on from one to the next.
+//! Memory for large matrices that is reused.
 //!
-//! If it were freed, it would go back to the system, which would have to provide fresh pages for every fit of a
-//! surrogate: a quarter of the time of a run with ten variables at each level.
+//! If it were freed, it would go back to the operating system, which would have to provide fresh pages for every fit
+//! of a surrogate: that took a quarter of the time of a run with ten variables at each level.
 
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
 
-/// Buffers that are kept, at most.
+/// Maximum number of buffers kept.
 const SPARE: usize = 8;
 
 thread_local! {
     static SPARES: RefCell<Vec<Vec<f64>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Numbers in memory that is used again.
+/// Numbers in reused memory.
 #[derive(Debug)]
 pub(crate) struct Buffer(Vec<f64>);
 
 impl Buffer {
-    /// With so many numbers, whatever they are.
+    /// A buffer of this many numbers, with arbitrary values.
     pub(crate) fn of_anything(len: usize) -> Self {
         let mut numbers = spare();
         numbers.resize(len, 0.0);
@@ -26,7 +26,7 @@ impl Buffer {
     }
 }
 
-/// What another one left, as it left it.
+/// A buffer that was returned earlier, with its old content.
 fn spare() -> Vec<f64> {
     SPARES.try_with(|spares| spares.try_borrow_mut().ok()?.pop()).ok().flatten().unwrap_or_default()
 }
@@ -55,7 +55,7 @@ impl Clone for Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         let numbers = std::mem::take(&mut self.0);
-        // Where the thread ends there is no next one.
+        // When the thread ends, nobody will reuse it.
         let _ = SPARES.try_with(|spares| {
             if let Ok(mut spares) = spares.try_borrow_mut()
                 && spares.len() < SPARE

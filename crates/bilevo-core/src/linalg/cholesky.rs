@@ -3,7 +3,7 @@
 use super::tiles::{TILE, Tile, for_products, gather};
 use crate::linalg::{add_scaled, long_dot as dot, widest};
 
-/// A block of L on its diagonal, and the inverses of its own diagonal; zeros behind the last row.
+/// A diagonal block of L, with the inverses of its diagonal; zeros after the last row.
 #[derive(Default)]
 struct Corner {
     rows: [Tile; TILE],
@@ -23,7 +23,8 @@ impl Corner {
         }
     }
 
-    /// Finds row `i` of the block from that of the matrix, less products; false if there is none.
+    /// Computes row `i` of the block from that of the matrix, minus products; false if the matrix is not positive
+    /// definite.
     fn add(&mut self, row: &mut [f64], i: usize, products: Tile) -> bool {
         let mut found = [0.0; TILE];
         found[..=i].copy_from_slice(&row[..=i]);
@@ -36,7 +37,7 @@ impl Corner {
         pivot > 0.0 && pivot.is_finite()
     }
 
-    /// Takes row `i` of the block.
+    /// Copies row `i` of the block.
     fn set(&mut self, i: usize, row: &[f64]) {
         self.rows[i][..=i].copy_from_slice(row);
         self.inverses[i] = 1.0 / row[i];
@@ -73,7 +74,7 @@ fn factor_tiles<const WIDE: bool>(n: usize, a: &mut [f64]) -> bool {
     true
 }
 
-/// The same without tiles, which do not pay here.
+/// The same without tiles, which do not pay off here.
 fn factor_small(n: usize, a: &mut [f64]) -> bool {
     for i in 0..a.len() / n.max(1) {
         let (head, row) = a.split_at_mut(i * n);
@@ -113,8 +114,7 @@ fn forward_tiles<const WIDE: bool>(n: usize, l: &[f64], rows: &mut [f64]) {
     }
 }
 
-/// Finds the numbers from `from` on of the rows below a block of L: `gathered` is the block left of
-/// its corner.
+/// Computes the numbers from `from` on of the rows below a block of L; `gathered` is the part left of its corner.
 #[inline(always)]
 fn eliminate<const WIDE: bool>(n: usize, from: usize, gathered: &[Tile], corner: &Corner, below: &mut [f64]) {
     for_products::<WIDE>(gathered, below, n, |row, products| {
@@ -160,8 +160,8 @@ pub(crate) fn solve(n: usize, l: &[f64], b: &mut [f64]) {
     backward(n, l, b);
 }
 
-/// Factor of `a` + ridge * I in `into`, the ridge growing tenfold from `ridge` (relative to the
-/// largest diagonal element) until there is one. Returns false if `a` is not finite.
+/// The factor of `a` + ridge * I, written to `into`. The ridge starts at `ridge` (relative to the largest diagonal
+/// element) and grows tenfold until the factorisation succeeds. Returns false if `a` is not finite.
 pub(crate) fn factor_with_ridge(n: usize, a: &[f64], mut ridge: f64, into: &mut Vec<f64>) -> bool {
     let largest = (0..n).map(|i| a[i * n + i].abs()).fold(1e-300, f64::max);
     while ridge < 1e8 {

@@ -1,22 +1,21 @@
 //! Products of rows with four others at a time: the inner loop of factorisations and kernel matrices.
 //!
-//! Sixteen sums run side by side (thirty-two if the processor adds four numbers at once), so the processor is
-//! always adding, and every number read is used four times.
+//! Sixteen sums run side by side (thirty-two if the processor adds four numbers at once), so the processor is always
+//! adding, and every number is used four times once it is read.
 
 use super::buffer::Buffer;
 use super::widest;
 
-/// Rows and columns that are worked on together.
+/// Rows and columns that are processed together.
 pub(crate) const TILE: usize = 4;
 
-/// Rows that are worked on together, at most.
+/// Maximum number of rows that are processed together.
 const MOST: usize = 2 * TILE;
 
 /// One number for each of the columns.
 pub(crate) type Tile = [f64; TILE];
 
-/// The first `len` numbers of up to four rows of `stride` numbers, number after number; zeros in
-/// place of rows that are not there.
+/// The first `len` numbers of up to four rows of `stride` numbers, interleaved; missing rows are zero.
 pub(crate) fn gather(rows: &[f64], stride: usize, len: usize, into: &mut Vec<Tile>) {
     into.clear();
     if let Some([a, b, c, d]) = four(rows, stride, len) {
@@ -29,7 +28,7 @@ pub(crate) fn gather(rows: &[f64], stride: usize, len: usize, into: &mut Vec<Til
     }
 }
 
-/// The first `len` numbers of four rows of `stride` numbers, if there are as many.
+/// The first `len` numbers of four rows of `stride` numbers; `None` if there are fewer rows.
 #[inline(always)]
 fn four(rows: &[f64], stride: usize, len: usize) -> Option<[&[f64]; TILE]> {
     let (a, rest) = rows.split_at_checked(stride)?;
@@ -39,7 +38,7 @@ fn four(rows: &[f64], stride: usize, len: usize) -> Option<[&[f64]; TILE]> {
     Some([a.get(..len)?, b.get(..len)?, c.get(..len)?, d.get(..len)?])
 }
 
-/// Products of a row with the gathered ones.
+/// Products of a row with the gathered rows.
 #[inline(always)]
 pub(crate) fn products(gathered: &[Tile], row: &[f64]) -> Tile {
     let mut sums = [0.0; TILE];
@@ -51,7 +50,7 @@ pub(crate) fn products(gathered: &[Tile], row: &[f64]) -> Tile {
     sums
 }
 
-/// Products of four rows of `stride` numbers with the gathered ones; none if there are fewer rows.
+/// Products of four rows of `stride` numbers with the gathered ones; `None` if there are fewer rows.
 #[inline(always)]
 pub(crate) fn products_of_four(gathered: &[Tile], rows: &[f64], stride: usize) -> Option<[Tile; TILE]> {
     let [a, b, c, d] = four(rows, stride, gathered.len())?;
@@ -91,7 +90,7 @@ fn products_of_eight(gathered: &[Tile], rows: &[f64], stride: usize) -> Option<[
     Some(sums)
 }
 
-/// Products of the first rows with the gathered ones: of as many as go at once, which is returned.
+/// Products of the first rows with the gathered ones. Returns how many rows were processed at once.
 #[inline(always)]
 fn first_products<const WIDE: bool>(gathered: &[Tile], rows: &[f64], stride: usize, into: &mut [Tile; MOST]) -> usize {
     if WIDE && let Some(sums) = products_of_eight(gathered, rows, stride) {
@@ -106,7 +105,7 @@ fn first_products<const WIDE: bool>(gathered: &[Tile], rows: &[f64], stride: usi
     }
 }
 
-/// Products of each row of `stride` numbers with the gathered ones, given to `each` with the row.
+/// Products of each row of `stride` numbers with the gathered ones, passed to `each` together with the row.
 #[inline(always)]
 pub(crate) fn for_products<const WIDE: bool>(
     gathered: &[Tile],
@@ -123,7 +122,8 @@ pub(crate) fn for_products<const WIDE: bool>(
     }
 }
 
-/// Products of all pairs of rows of `stride` numbers: a symmetric matrix, its lower triangle. Above it is anything.
+/// Products of all pairs of rows of `stride` numbers: the lower triangle of a symmetric matrix. The part above it is
+/// arbitrary.
 pub(crate) fn gram(rows: &[f64], stride: usize) -> Buffer {
     widest!(WIDE, (rows: &[f64], stride: usize) -> Buffer, gram_of::<WIDE>(rows, stride))
 }

@@ -31,28 +31,28 @@ use crate::whole::{self, Mixed};
 use climb::Climb;
 use serde::{Deserialize, Serialize};
 
-/// Answers remembered at most.
+/// Maximum number of remembered answers.
 const REMEMBERED: usize = 300;
-/// Remembered answers that a task starts from at most.
+/// Maximum number of remembered answers from which a task starts.
 const STARTS: usize = 5;
-/// Accuracy of the reals, in units of the box: the finest, which a refinement has, and the coarsest. Finer ones
-/// drown in the rounding of f, whose square root is 1e-8.
+/// Accuracy of the real variables, in units of the box: the finest, used by a refinement, and the coarsest. Anything
+/// finer drowns in the rounding of f, whose square root is 1e-8.
 const TOLERANCE: (f64, f64) = (1e-6, 1e-4);
-/// Between those, the part of the distance to the nearest decision that was answered: what is compared with a
-/// decision close by must be known better than what is compared with one far off.
+/// Between those: this part of the distance to the nearest answered decision. The closer a decision is, the more
+/// accurate an answer must be to be compared with it.
 const RELATIVE: f64 = 1e-2;
-/// Evaluations of one search of the reals, for each of them and in addition.
+/// Evaluations of one search over the real variables: per variable, and in addition.
 const EFFORT: (usize, usize) = (30, 20);
-/// Rounds in which a whole number with reals beside it crosses half of its range, again and again.
+/// Rounds in which a whole number next to real variables crosses half of its range, again and again.
 const CROSSED: f64 = 10.0;
-/// Change of whole numbers, in units of the box, up to which the reals stay.
+/// If whole numbers change by less than this, in units of the box, the real variables stay.
 const HARDLY: f64 = 0.05;
 
-/// How often a refinement of reals goes on from elsewhere, for each of them and in addition.
+/// How often a refinement of real variables continues from elsewhere: per variable, and in addition.
 const KICKS: (usize, usize) = (1, 3);
-/// Wells of the follower that are told apart at most.
+/// Maximum number of the follower's basins that are told apart.
 const WELLS: usize = 4;
-/// Distance, in units of the box, from which on two answers to a decision lie in different wells.
+/// From this distance on, in units of the box, two answers to a decision lie in different basins.
 const APART: f64 = 0.05;
 
 /// A set of exchange searches.
@@ -60,7 +60,7 @@ const APART: f64 = 0.05;
 pub struct Exchange {
     rules: LowerRules,
     tasks: Vec<Climb>,
-    /// Decisions and their answers, with f and its constraints if there are reals, latest last.
+    /// Decisions and their answers, with f and its constraints if there are real variables; latest last.
     answered: Vec<Answered>,
     shared: Shared,
 }
@@ -68,11 +68,11 @@ pub struct Exchange {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Answered {
     x: Vec<f64>,
-    /// Where searches ended, the answer first. A nonconvex follower of reals has several.
+    /// Where searches ended, the answer first. A nonconvex follower with real variables has several.
     ends: Vec<End>,
 }
 
-/// A local optimum of the follower: f and its constraints are empty if unknown.
+/// A local optimum of the follower; f and its constraints are empty if unknown.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct End {
     y: Vec<f64>,
@@ -80,11 +80,12 @@ struct End {
     outcome: Outcome,
 }
 
-/// What all tasks have in common.
+/// What all tasks share.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Shared {
     mixed: Mixed,
-    /// What was evaluated, if there are reals: unit coordinates of x, of whole numbers and of reals.
+    /// All evaluations, if there are real variables: unit coordinates of x, of the whole numbers and of the real
+    /// variables.
     points: Points,
     knowledge: Knowledge,
 }
@@ -101,7 +102,7 @@ impl Shared {
         }
     }
 
-    /// Puts the reals where the process wants them for another decision or other whole numbers.
+    /// Moves the real variables to the values that the process predicts for another decision or other whole numbers.
     fn adapt(&mut self, from: &[f64], others: &mut [Vec<f64>], place: &Place, x: &[f64]) {
         if self.mixed.reals() == 0 || place.row.is_empty() {
             return;
@@ -112,7 +113,7 @@ impl Shared {
         for other in others {
             let unit = [x, &self.mixed.unit(other)].concat();
             let change: Vec<f64> = unit.iter().zip(&centre).take(held).map(|(a, b)| a - b).collect();
-            // What hardly changes keeps its reals: a small gain would drown in the model's error.
+            // After a tiny change the real variables stay: a small gain would drown in the model's error.
             if change.iter().all(|c| c.abs() < HARDLY) {
                 continue;
             }
@@ -123,7 +124,7 @@ impl Shared {
     }
 }
 
-/// A decision in unit coordinates, and f and its constraints where a task stands; empty if unknown.
+/// A decision in unit coordinates, and the current f and constraints of a task; empty if unknown.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Place {
     x: Vec<f64>,
@@ -132,16 +133,16 @@ struct Place {
 
 impl Exchange {
     pub(super) const FACTS: LowerFacts = LowerFacts {
-        step: "Search the lower level for each of them by moves and exchanges of whole numbers; try all answers where they are few.",
+        step: "Search the lower level for each of them by moves and exchanges of whole numbers; if there are only a few answers, try all.",
         exchanges: false,
         ..LowerFacts::USUAL
     };
 
-    /// A search without tasks yet.
+    /// A search without any tasks yet.
     pub fn new(mut rules: LowerRules) -> Self {
         let shared = Shared::new(&rules);
         if shared.mixed.reals() > 0 {
-            // Steps come one by one, and a wide range is crossed in many.
+            // Steps come one by one, and crossing a wide range takes many.
             let wide: f64 =
                 rules.space.iter().filter(|v| v.is_whole()).map(|v| CROSSED * libm::log2(1.0 + v.width())).sum();
             rules.kicks = if rules.kicks > 0 { KICKS.0 * shared.mixed.reals() + KICKS.1 } else { 0 };
@@ -151,8 +152,9 @@ impl Exchange {
         Exchange { rules, tasks: Vec::new(), answered: Vec::new(), shared }
     }
 
-    /// Answers to the nearest decisions, nearest and latest first, each once, and how near the nearest is. Reals
-    /// follow the model: of them the ends of the nearest decision are enough, and of the nearest that has several.
+    /// Answers to the nearest decisions (nearest and latest first, each once), and the distance of the nearest. Real
+    /// variables follow the model, so the ends of the nearest decision are enough, plus those of the nearest decision
+    /// that has several.
     fn nearby(&mut self, x: &[f64]) -> (Vec<Vec<f64>>, f64) {
         let at = self.rules.leader.to_unit(x);
         let distance = |other: &[f64]| {
@@ -188,7 +190,7 @@ impl Exchange {
         (starts, nearest)
     }
 
-    /// Takes over where another search of one decision ended.
+    /// Takes over where another search of the same decision ended.
     pub(super) fn learn_ends(&mut self, other: &Exchange) {
         other.tasks.iter().for_each(|climb| self.remember(climb.answered()));
     }
@@ -214,7 +216,7 @@ impl Exchange {
         if self.rules.tries_all() && !has_reals {
             climb.enqueue(self.rules.space.enumerate(&guess));
         } else if has_reals {
-            // Every start is searched by itself, the first at once.
+            // Every start is searched separately, the first at once.
             let first = (near.is_empty() || self.rules.kicks > 0).then_some(guess);
             climb.starts = first.into_iter().chain(near).collect();
             climb.kicks += usize::from(climb.kicks == 0 && climb.starts.len() > 1);
@@ -227,7 +229,7 @@ impl Exchange {
     }
 }
 
-/// Whether two answers lie in the same well.
+/// Whether two answers lie in the same basin.
 fn near(space: &Space, a: &[f64], b: &[f64]) -> bool {
     let apart = |(v, (a, b)): (Variable, (&f64, &f64))| (v.unit(*a) - v.unit(*b)).abs() > APART;
     !space.iter().zip(a.iter().zip(b)).any(apart)

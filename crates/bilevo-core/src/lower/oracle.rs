@@ -9,10 +9,10 @@ use crate::cma::Cma;
 use crate::problem::Outcome;
 use serde::{Deserialize, Serialize};
 
-/// State of the questions.
+/// The state of the calls.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Oracle {
-    /// Whether f can be evaluated too.
+    /// Whether f can be evaluated as well.
     has_level: bool,
     tasks: Vec<Task>,
     next: Next,
@@ -25,7 +25,7 @@ struct Task {
     outcome: Outcome,
 }
 
-/// What is asked next.
+/// What to ask next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Next {
     Answers,

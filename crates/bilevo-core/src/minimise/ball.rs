@@ -1,22 +1,22 @@
 //! The minimiser of a smooth function without constraints, within a ball and a box.
 //!
-//! Newton steps damped until the function falls, on the variables that are not held by the box; a
-//! step that leads out of the ball is replaced by the minimiser on it.
+//! It takes Newton steps, damped until the function decreases, in the variables that are not at a side of the box. A
+//! step that leaves the ball is replaced by the minimiser on its surface.
 
 use super::{Landscape, Region, Step, norm};
 use crate::linalg::cholesky;
 use crate::linalg::dot;
 
-/// Newton steps before the point is taken as it is.
+/// Maximum number of Newton steps.
 const ROUNDS: usize = 40;
-/// Tries to find a damping that makes the function fall.
+/// Maximum number of dampings tried until the function decreases.
 const TRIES: usize = 14;
-/// Tries to end a step on the ball, and the share of the radius that it may miss it by: enough for
-/// the next step to be short.
+/// Maximum number of tries to end a step on the surface of the ball, and by which share of the radius it may miss it:
+/// enough for the next step to be short.
 const ON_BALL: (usize, f64) = (20, 1e-7);
 /// A step below this share of the radius ends the search.
 const STILL: f64 = 1e-6;
-/// A step below this share of the radius need not make the function fall visibly.
+/// A step below this share of the radius need not decrease the function visibly.
 const FINE: f64 = 1e-3;
 
 pub(super) struct Search<'a, L> {
@@ -90,8 +90,7 @@ impl<'a, L: Landscape> Search<'a, L> {
         value[0]
     }
 
-    /// Gradient and Hessian at the present point, and the variables that the box does not hold
-    /// against the gradient.
+    /// Gradient and Hessian at the current point, and the variables that the box does not hold against the gradient.
     fn differentiate(&mut self) {
         self.model.gradients(&self.z, &mut self.gradient);
         self.model.hessian(&self.z, &[1.0], &mut self.hessian);
@@ -105,7 +104,7 @@ impl<'a, L: Landscape> Search<'a, L> {
         }
     }
 
-    /// Puts the trial point into the box and the ball.
+    /// Moves the trial point into the box and the ball.
     fn project(&mut self) {
         let Region { radius, low, high } = self.region;
         self.trial.iter_mut().zip(low.iter().zip(high)).for_each(|(z, (l, h))| *z = z.max(*l).min(*h));
@@ -115,7 +114,7 @@ impl<'a, L: Landscape> Search<'a, L> {
         }
     }
 
-    /// One step that makes the function fall: how far it went.
+    /// One step that decreases the function; returns its length.
     fn newton(&mut self) -> Option<f64> {
         let n = self.n;
         let unit = (0..n)
@@ -130,7 +129,7 @@ impl<'a, L: Landscape> Search<'a, L> {
             self.project();
             let value = self.trial_value();
             let moved = self.trial.iter().zip(&self.z).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
-            // Near the minimum the gain drowns in rounding: there Newton's step is right anyway.
+            // Near the minimum the gain drowns in rounding, but there Newton's step is right anyway.
             let rounding = if moved < FINE * self.region.radius { 1e-13 * value.abs() } else { 0.0 };
             if value < self.value + rounding {
                 self.z.copy_from_slice(&self.trial);
@@ -143,13 +142,13 @@ impl<'a, L: Landscape> Search<'a, L> {
         None
     }
 
-    /// Newton's point for a damped Hessian, at most on the ball: solves (H + damping) s = -g, and if
-    /// that leads out of the ball or has no solution, (H + damping + μ) s = -g - μ z with the μ that
-    /// ends on it. The latest μ is tried first.
+    /// Newton's point for a damped Hessian, inside the ball or on its surface: solves (H + damping) s = -g. If that
+    /// leaves the ball or has no solution, it solves (H + damping + μ) s = -g - μ z, with the μ that ends on the
+    /// surface. The latest μ is tried first.
     fn aim(&mut self, damping: f64) -> bool {
         let radius = self.region.radius;
         let diagonal = (0..self.n).map(|i| self.hessian[i * self.n + i].abs()).fold(0.0, f64::max);
-        // μ is too small at the first, unless negative, and too large at the second.
+        // The first μ is too small (unless negative), the second too large.
         let (mut low, mut high) = (-1.0, damping + diagonal + norm(&self.gradient) / radius);
         self.ball = self.ball.min(0.5 * high);
         let mut sound = false;
@@ -195,7 +194,8 @@ impl<'a, L: Landscape> Search<'a, L> {
         Some(norm(&self.trial))
     }
 
-    /// How fast the trial point's length falls with μ: t = z + s solves (H + damping + μ) t = const, so
+    /// How fast the trial point's length decreases with μ: t = z + s solves (H + damping + μ) t = const, so |t|' =
+    /// -t'(H + damping + μ)⁻¹ t / |t|.
     /// |t|' = -t'(H + damping + μ)⁻¹ t / |t|.
     fn fall(&mut self, length: f64) -> f64 {
         let f = self.free.len();

@@ -4,11 +4,10 @@ use super::{Landscape, Step, norm};
 use crate::linalg::cholesky;
 use crate::linalg::dot;
 
-/// Standard deviations by which a slope has to differ from zero to be sure of its sign.
+/// By how many standard deviations a slope must differ from zero for its sign to be certain.
 const CERTAIN: f64 = 2.0;
 
-/// What is not known of a minimiser: root mean square distance, and the unit direction in which
-/// most of it lies.
+/// The uncertainty of a minimiser: its root mean square distance, and the unit direction in which most of it lies.
 #[derive(Clone, Debug)]
 pub(crate) struct Doubt {
     /// √tr(H⁻¹ Cov(g) H⁻¹)
@@ -16,14 +15,14 @@ pub(crate) struct Doubt {
     pub(crate) direction: Vec<f64>,
 }
 
-/// How well the data pin down the minimiser `step`: H⁻¹ Cov(g) H⁻¹ over the free variables, with g
-/// the gradient of the Lagrangian and H its Hessian with the penalties of the active constraints.
+/// How well the data determine the minimiser `step`: H⁻¹ Cov(g) H⁻¹ over the free variables, where g is the gradient
+/// of the Lagrangian and H its Hessian plus the penalties of the active constraints.
 pub(crate) fn doubt<L: Landscape>(model: &mut L, step: &Step) -> Doubt {
     let n = model.dim();
     let covariance = model.gradient_covariance();
     let scale = model.variance(0)
         + step.multipliers.iter().enumerate().map(|(i, l)| l * l * model.variance(i + 1)).sum::<f64>();
-    // A bound holds a variable only if the slope towards it is beyond doubt.
+    // A bound holds a variable only if the slope towards it is certain.
     let certain = |i: usize| step.slopes[i].abs() > CERTAIN * (scale * covariance[i * n + i]).sqrt();
     let free: Vec<usize> = (0..n).filter(|i| step.free.contains(i) || !certain(*i)).collect();
     let f = free.len();
@@ -35,7 +34,8 @@ pub(crate) fn doubt<L: Landscape>(model: &mut L, step: &Step) -> Doubt {
         free.iter().flat_map(|&i| free.iter().map(move |&j| (i, j))).map(|(i, j)| matrix[i * n + j]).collect()
     };
     let (mut hessian, spread) = (pick(&step.augmented), pick(&covariance));
-    // Directions without curvature would be unknown for ever: a thousandth of the largest one.
+    // Directions without curvature would stay unknown forever, so the curvature is at least a thousandth of the
+    // largest.
     let largest = free.iter().map(|&i| step.curvature[i * n + i].abs()).fold(1e-300, f64::max);
     (0..f).for_each(|i| hessian[i * f + i] += 1e-3 * largest);
     let mut factor = Vec::with_capacity(f * f);
@@ -51,7 +51,7 @@ pub(crate) fn doubt<L: Landscape>(model: &mut L, step: &Step) -> Doubt {
     Doubt { size, direction }
 }
 
-/// (A⁻¹ B)' for a factor of A and a matrix B, so that twice gives A⁻¹ B A⁻¹ for symmetric B.
+/// (A⁻¹ B)', given a factor of A and a matrix B. Applied twice, it gives A⁻¹ B A⁻¹ for a symmetric B.
 fn solve_columns(n: usize, factor: &[f64], b: &[f64]) -> Vec<f64> {
     let mut rows = vec![0.0; n * n];
     for (j, row) in rows.chunks_exact_mut(n).enumerate() {
@@ -61,7 +61,7 @@ fn solve_columns(n: usize, factor: &[f64], b: &[f64]) -> Vec<f64> {
     rows
 }
 
-/// Eigenvector of the largest eigenvalue, by powers.
+/// The eigenvector of the largest eigenvalue, by power iteration.
 fn main_direction(n: usize, matrix: &[f64]) -> Vec<f64> {
     let mut v: Vec<f64> = (0..n).map(|i| 1.0 + 0.1 * i as f64).collect();
     let mut next = vec![0.0; n];

@@ -1,20 +1,20 @@
 //! Landscapes written down as formulas, for tests: their minimisers are known exactly.
 
-use super::Landscape;
+use super::{Landscape, Region};
 
 type Formulas<'a> = Box<dyn Fn(&[f64]) -> Vec<f64> + 'a>;
 
 pub(crate) struct Formula<'a> {
     dim: usize,
     values: Formulas<'a>,
-    /// Function after function.
+    /// One function after another.
     gradients: Formulas<'a>,
-    /// One matrix a function, one after the other.
+    /// One matrix per function, one after another.
     hessians: Formulas<'a>,
     pub(crate) kinked: bool,
     pub(crate) covariance: Vec<f64>,
     pub(crate) variances: Vec<f64>,
-    /// How often derivatives were asked for.
+    /// How often derivatives were requested.
     pub(crate) differentiated: usize,
 }
 
@@ -41,6 +41,31 @@ impl<'a> Formula<'a> {
             move |z| (0..n).map(|i| g[i] + curved(z, i)).collect(),
             move |_| h.to_vec(),
         )
+    }
+
+    /// The same functions in other units: of length, and of each function's values.
+    pub(crate) fn in_units(self, length: f64, units: &[f64]) -> Self {
+        let Formula { dim, values, gradients, hessians, kinked, covariance, variances, .. } = self;
+        let each = |of: Formulas<'a>, power: i32| {
+            let units: Vec<f64> = units.iter().map(|unit| unit / length.powi(power)).collect();
+            move |z: &[f64]| -> Vec<f64> {
+                let found = of(&z.iter().map(|v| v / length).collect::<Vec<f64>>());
+                let count = found.len() / units.len();
+                found.iter().enumerate().map(|(i, v)| v * units[i / count]).collect()
+            }
+        };
+        let variances = variances.iter().zip(units).map(|(v, unit)| v * unit * unit).collect();
+        let covariance = covariance.iter().map(|c| c / (length * length)).collect();
+        let scaled = Formula::new(dim, each(values, 0), each(gradients, 1), each(hessians, 2));
+        Formula { kinked, covariance, variances, ..scaled }
+    }
+}
+
+impl Region {
+    /// The same region in another unit of length.
+    pub(crate) fn in_units(&self, length: f64) -> Self {
+        let times = |v: &[f64]| v.iter().map(|v| v * length).collect();
+        Region { radius: self.radius * length, low: times(&self.low), high: times(&self.high) }
     }
 }
 

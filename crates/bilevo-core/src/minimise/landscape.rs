@@ -1,9 +1,9 @@
-//! The functions that steps are computed on: values and derivatives in some variables.
+//! The functions on which steps are computed: values and derivatives in some variables.
 
 use crate::surrogate::Surrogate;
 
-/// An objective and its constraints as differences to their values at a centre, with `z` the
-/// difference to that centre.
+/// An objective and its constraints, as differences from their values at a centre; `z` is the difference from that
+/// centre.
 pub(crate) trait Landscape {
     /// Number of variables.
     fn dim(&self) -> usize;
@@ -11,7 +11,7 @@ pub(crate) trait Landscape {
     fn outputs(&self) -> usize;
     /// Values of all functions.
     fn values(&mut self, z: &[f64], into: &mut [f64]);
-    /// Gradients, function after function.
+    /// Gradients, one function after another.
     fn gradients(&mut self, z: &[f64], into: &mut [f64]);
     /// Hessian of Σ weight_o · function_o.
     fn hessian(&mut self, z: &[f64], weights: &[f64], into: &mut [f64]);
@@ -25,7 +25,7 @@ pub(crate) trait Landscape {
     }
 }
 
-/// A process in its last variables, the first ones held.
+/// A process in its last variables, with the first ones fixed.
 #[derive(Clone, Debug)]
 pub(crate) struct Slice<'a> {
     process: &'a Surrogate,
@@ -34,7 +34,7 @@ pub(crate) struct Slice<'a> {
 }
 
 impl<'a> Slice<'a> {
-    /// With the first variables at `held`, relative to the centre.
+    /// Fixes the first variables at `held`, relative to the centre.
     pub(crate) fn new(process: &'a Surrogate, held: &[f64]) -> Self {
         let mut point = held.to_vec();
         point.resize(process.dim(), 0.0);

@@ -2,26 +2,26 @@
 //!
 //! > minimise g's + ½ s'Hs + Σ ν_i max(0, b_i + a_i's), low <= s <= high
 //!
-//! Soft constraints always leave a solution: where all can be met and ν is large enough they are,
-//! elsewhere their weighted violation is least. With slacks t, w > 0, t_i - w_i = b_i + a_i's, and
-//! multipliers λ_i of w_i >= 0, ν_i - λ_i of t_i >= 0, each iteration is one Newton step on the
-//! conditions λ w = (ν - λ) t = z (distance to a bound) = μ with a falling μ.
+//! Because the constraints are soft, there is always a solution: if all can be met and ν is large enough, they are;
+//! otherwise their weighted violation is smallest. With slacks t, w > 0, t_i - w_i = b_i + a_i's, and multipliers λ_i
+//! of w_i >= 0, ν_i - λ_i of t_i >= 0, each iteration is one Newton step on the conditions λ w = (ν - λ) t = z
+//! (distance to a bound) = μ, with decreasing μ.
 
 use crate::linalg::cholesky;
 use crate::linalg::{add_scaled, dot};
 
 const ITERATIONS: usize = 40;
-/// Complementarity at which the solution is taken.
+/// The complementarity at which a solution is accepted.
 const ACCURACY: f64 = 1e-11;
-/// The same where no direction can be told from rounding any more, as between the two sides of an equation.
+/// The same if rounding hides all directions, as between the two sides of an equation.
 const NEARLY: f64 = 1e-7;
 
-/// The problem; numbers should be around one.
+/// The problem; its numbers should be of the order of one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Quadratic {
     pub(super) hessian: Vec<f64>,
     pub(super) gradient: Vec<f64>,
-    /// a_i, row after row.
+    /// a_i, row by row.
     pub(super) rows: Vec<f64>,
     /// b_i
     pub(super) offsets: Vec<f64>,
@@ -31,14 +31,14 @@ pub(super) struct Quadratic {
     pub(super) high: Vec<f64>,
 }
 
-/// Its solution with the multiplier of each soft constraint.
+/// Its solution, with the multiplier of each soft constraint.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Solution<'a> {
     pub(super) shift: &'a [f64],
     pub(super) multipliers: &'a [f64],
 }
 
-/// What problems are solved in, one after the other.
+/// Memory for solving one problem after another.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     at: Interior,
@@ -59,7 +59,7 @@ struct Interior {
     z_high: Vec<f64>,
 }
 
-/// What an iteration finds on its way.
+/// Intermediate results of an iteration.
 #[derive(Debug, Default)]
 struct Scratch {
     residual: Vec<f64>,
@@ -69,7 +69,7 @@ struct Scratch {
 }
 
 impl Quadratic {
-    /// The solution; none if H is not positive definite enough or numbers are not finite.
+    /// The solution; `None` if H is not positive definite enough or a number is not finite.
     pub(super) fn solve<'a>(&self, memory: &'a mut Memory) -> Option<Solution<'a>> {
         let (n, rows) = (self.gradient.len(), self.offsets.len());
         let Memory { at, step, scratch } = memory;
@@ -84,7 +84,7 @@ impl Quadratic {
             if mu < ACCURACY && scratch.residual.iter().all(|r| r.abs() < 1e-9) {
                 break;
             }
-            // The faster, the less the bounds were in the way.
+            // The less the bounds were in the way, the faster.
             let target = if length > 0.9 { 0.01 * mu } else { 0.1 * mu };
             if !self.newton(at, target, scratch, step) {
                 if mu > NEARLY {
@@ -150,7 +150,7 @@ impl Quadratic {
         for i in 0..gap.len() {
             let (pi, lambda) = (1.0 / (self.weights[i] - at.lambda[i]), 1.0 / at.lambda[i]);
             stiffness[i] = 1.0 / (at.t[i] * pi + at.w[i] * lambda);
-            // With the rows' own residual, which keeps t - w = b + a's from drifting.
+            // With the residual of the rows, which keeps t - w = b + a's from drifting.
             gap[i] = self.offsets[i] + dot(self.row(i), &at.s) - target * (pi - lambda);
             add_scaled(&mut step.s, -stiffness[i] * gap[i], self.row(i));
             for (j, r) in self.row(i).iter().enumerate() {
@@ -174,7 +174,7 @@ impl Quadratic {
         true
     }
 
-    /// How far a direction may be followed: not quite to the first bound.
+    /// How far a direction can be followed: almost to the first bound.
     fn longest(&self, at: &Interior, step: &Interior) -> f64 {
         let mut length = 1.0_f64;
         let mut limit = |value: f64, change: f64| {
@@ -199,7 +199,7 @@ impl Quadratic {
 }
 
 impl Interior {
-    /// For a number of variables and of soft constraints.
+    /// Memory for this many variables and soft constraints.
     fn resize(&mut self, n: usize, rows: usize) {
         [&mut self.s, &mut self.z_low, &mut self.z_high].into_iter().for_each(|v| v.resize(n, 0.0));
         [&mut self.t, &mut self.w, &mut self.lambda].into_iter().for_each(|v| v.resize(rows, 0.0));
@@ -269,7 +269,7 @@ mod tests {
         for seed in 0..60 {
             let (n, rows) = (1 + seed as usize % 4, seed as usize % 5);
             let problem = random(n, rows, seed);
-            // In what others of all sizes have left behind.
+            // In memory that was used for problems of all sizes before.
             let solution = problem.solve(&mut memory).unwrap();
             let best = value(&problem, solution.shift);
             let mut stream = Streams::new(seed).open(Purpose::Sample, 0, 0);
@@ -283,6 +283,85 @@ mod tests {
             let within = |l: &f64, w: &f64| (0.0..=*w).contains(l);
             assert!(solution.multipliers.iter().zip(&problem.weights).all(|(l, w)| within(l, w)));
         }
+    }
+
+    #[test]
+    fn a_solution_is_exact() {
+        for seed in 0..60 {
+            let problem = random(1 + seed as usize % 4, seed as usize % 5, seed);
+            let mut memory = Memory::default();
+            assert!(problem.solve(&mut memory).is_some());
+            let Memory { at, .. } = memory;
+            let mut residual = vec![0.0; at.s.len()];
+            problem.find_residual(&at, &mut residual);
+            let pairs = 2 * (at.s.len() + at.t.len());
+            assert!(problem.complementarity(&at) < ACCURACY * pairs as f64 && residual.iter().all(|r| r.abs() < 1e-9));
+            // The slacks are what the constraints are missed by, one way or the other.
+            for i in 0..at.t.len() {
+                let excess = problem.offsets[i] + dot(problem.row(i), &at.s);
+                assert!((at.t[i] - at.w[i] - excess).abs() < 1e-8, "{seed}: {excess} {at:?}");
+            }
+        }
+    }
+
+    /// s² / 2 - s between 0.25 and 1.25, with one soft constraint: 2 s - 3 at a price of 4.
+    fn small() -> (Quadratic, Interior) {
+        let problem = Quadratic {
+            hessian: vec![1.0],
+            gradient: vec![-1.0],
+            rows: vec![2.0],
+            offsets: vec![-3.0],
+            weights: vec![4.0],
+            low: vec![0.25],
+            high: vec![1.25],
+        };
+        let mut at = Interior::default();
+        problem.start(&mut at);
+        (problem, at)
+    }
+
+    #[test]
+    fn it_starts_a_tenth_inside_the_bounds_and_off_the_constraints() {
+        let (problem, at) = small();
+        // 0 is no choice; the constraint is kept by 3 - 0.7.
+        assert_eq!((&at.s[..], &at.t[..], &at.lambda[..]), (&[0.25 + 0.1][..], &[1.0][..], &[0.5][..]));
+        assert!((at.w[0] - 3.3).abs() < 1e-15 && at.z_low == [1.0] && at.z_high == [1.0]);
+        // 0.1 · 1 + 0.9 · 1 at the bounds, 0.5 · 3.3 + 3.5 · 1 at the constraint.
+        assert!((problem.complementarity(&at) - 6.15).abs() < 1e-12);
+        let broken = Quadratic { offsets: vec![1.0], weights: vec![0.5], high: vec![0.35], ..problem.clone() };
+        let mut at = Interior::default();
+        broken.start(&mut at);
+        // As near to 0 as may be: 0.26, where it is broken by 1.52.
+        assert!(
+            (at.s[0] - 0.26).abs() < 1e-15 && (at.t[0] - 2.52).abs() < 1e-12 && at.w == [1.0] && at.lambda == [0.25]
+        );
+        // Hs + g + A'λ - z_low + z_high
+        let mut residual = [0.0];
+        at.z_high[0] = 3.0;
+        broken.find_residual(&at, &mut residual);
+        assert!((residual[0] - (0.26 - 1.0 + 2.0 * 0.25 - 1.0 + 3.0)).abs() < 1e-12, "{residual:?}");
+    }
+
+    #[test]
+    fn a_direction_is_followed_nearly_to_the_first_bound() {
+        let (problem, at) = small();
+        let longest = |change: fn(&mut Interior)| {
+            let mut step = Interior::default();
+            step.resize(1, 1);
+            change(&mut step);
+            problem.longest(&at, &step)
+        };
+        let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        assert_eq!(longest(|_| {}), 1.0);
+        // s is 0.1 above one bound and 0.9 below the other; λ is 0.5 of 4.
+        close(longest(|step| step.s[0] = -1.0), 0.099);
+        close(longest(|step| step.s[0] = 2.0), 0.99 * 0.45);
+        close(longest(|step| step.z_low[0] = -2.0), 0.99 * 0.5);
+        close(longest(|step| step.z_high[0] = -4.0), 0.99 * 0.25);
+        close(longest(|step| step.t[0] = -2.0), 0.99 * 0.5);
+        close(longest(|step| step.w[0] = -33.0), 0.099);
+        close(longest(|step| step.lambda[0] = -1.0), 0.99 * 0.5);
+        close(longest(|step| step.lambda[0] = 7.0), 0.99 * 0.5);
     }
 
     #[test]

@@ -1,33 +1,32 @@
 //! The minimiser under constraints: a sequence of quadratic problems with soft constraints.
 //!
-//! Each replaces the functions by the Hessian of the Lagrangian and linear constraints, within the
-//! box around the ball. A step must make f + Σ ν_i · violation_i fall, else it is halved. Where a
-//! function has a kink, the halved step finds a slope beyond it that the first one did not show:
-//! that slope joins the next quadratic problem as one more soft constraint, so that the search can
-//! go along the kink.
+//! Each subproblem uses the Hessian of the Lagrangian and linearised constraints, within the box around the ball. A
+//! step must decrease f + Σ ν_i · violation_i; otherwise it is halved. At a kink, the halved step finds a slope on
+//! the other side that was not visible before. That slope joins the next subproblem as one more soft constraint, so
+//! that the search can follow the kink.
 
 use super::quadratic::{Memory, Quadratic};
 use super::{Constraints, Landscape, Region, Step, norm};
 use crate::linalg::cholesky;
 use crate::linalg::{add_scaled, dot};
 
-/// Quadratic problems before the point is taken as it is.
+/// Maximum number of quadratic problems.
 const ROUNDS: usize = 15;
-/// Halvings of one step.
+/// Maximum number of halvings of a step.
 const HALVINGS: usize = 6;
 /// A step below this share of the radius ends the search.
 const STILL: f64 = 1e-7;
-/// A step below this share of the radius need not make the merit fall visibly.
+/// A step below this share of the radius need not decrease the merit visibly.
 const FINE: f64 = 1e-3;
-/// How much more a constraint weighs than its multiplier is expected to be.
+/// How much more a constraint weighs than its expected multiplier.
 const WEIGHT: f64 = 100.0;
 
-/// A slope of the objective beyond a kink.
+/// A slope of the objective on the other side of a kink.
 struct Kink {
     point: Vec<f64>,
     value: f64,
     gradient: Vec<f64>,
-    /// Share of it in the slope of the latest quadratic problem's solution.
+    /// Its share in the slope at the solution of the latest quadratic problem.
     share: f64,
 }
 
@@ -45,17 +44,17 @@ pub(super) struct Sequential<'a, L> {
     /// Of the objective, then of each constraint.
     gradients: Vec<f64>,
     hessian: Vec<f64>,
-    /// What the objective changes by over the region.
+    /// How much the objective varies over the region.
     spread: f64,
     weights: Vec<f64>,
-    /// Prices of violations by which steps are judged: lower, as a step along a constraint that bends gains
-    /// little and misses it by a little.
+    /// Prices of violations in the judgement of steps. They are lower, because a step along a bent constraint gains
+    /// little and misses the constraint a little.
     prices: Vec<f64>,
     kinks: Vec<Kink>,
-    /// Of the latest quadratic problem: its memory is used again.
+    /// The latest quadratic problem, whose memory is reused.
     problem: Quadratic,
     memory: Memory,
-    /// Its rows that are constraints: which, and the unit of its multiplier.
+    /// Its rows that are constraints: which ones, and the units of their multipliers.
     owners: Vec<(usize, f64)>,
     shift: Vec<f64>,
     /// Weights of the functions in the Lagrangian, values and point of a trial, a matrix.
@@ -126,7 +125,7 @@ impl<'a, L: Landscape> Sequential<'a, L> {
         self.finish()
     }
 
-    /// Gradients and the Hessian of the Lagrangian at the present point.
+    /// Gradients and the Hessian of the Lagrangian at the current point.
     fn expand(&mut self) {
         self.model.gradients(&self.z, &mut self.gradients);
         let weights = &mut self.scratch.weights;
@@ -157,7 +156,7 @@ impl<'a, L: Landscape> Sequential<'a, L> {
         values[0] + self.prices.iter().enumerate().map(|(i, w)| w * excess(i)).sum::<f64>()
     }
 
-    /// The quadratic problem at the present point, in units of the radius and of the objective's spread.
+    /// The quadratic problem at the current point, in units of the radius and of the objective's spread.
     fn pose(&self, problem: &mut Quadratic, owners: &mut Vec<(usize, f64)>) {
         let (n, r, spread) = (self.n, self.radius, self.spread);
         self.augment(&mut problem.hessian, |_, _| {});
@@ -215,7 +214,7 @@ impl<'a, L: Landscape> Sequential<'a, L> {
         true
     }
 
-    /// Follows the step until the merit falls; how far it went.
+    /// Shortens the step until the merit decreases; returns its length.
     fn advance(&mut self) -> f64 {
         let present = self.merit(&self.values);
         let full = norm(&self.shift);
@@ -238,7 +237,7 @@ impl<'a, L: Landscape> Sequential<'a, L> {
         0.0
     }
 
-    /// Keeps the objective's slope at a point where it is higher than here suggests.
+    /// Keeps the slope of the objective at a point where the objective is higher than predicted here.
     fn look_behind(&mut self, point: Vec<f64>, value: f64) {
         let mut gradients = vec![0.0; self.gradients.len()];
         self.model.gradients(&point, &mut gradients);
@@ -254,8 +253,8 @@ impl<'a, L: Landscape> Sequential<'a, L> {
             + self.prices.iter().enumerate().map(|(i, w)| w * self.constraints.centre[i].abs()).sum::<f64>()
     }
 
-    /// Hessian with the penalties of the active constraints, which makes it definite whenever the
-    /// minimiser is one and changes no step that keeps them active. Tells each penalty.
+    /// The Hessian plus the penalties of the active constraints. It is positive definite at a true minimiser, and
+    /// leaves steps unchanged that keep those constraints active. Also reports each penalty.
     fn augment(&self, into: &mut Vec<f64>, mut tell: impl FnMut(usize, f64)) {
         refill(into, self.hessian.iter().copied());
         let size = self.spread / (self.radius * self.radius);
@@ -272,7 +271,7 @@ impl<'a, L: Landscape> Sequential<'a, L> {
         }
     }
 
-    /// Adds to a Hessian that a minimiser on a kink is held there.
+    /// Adds to a Hessian the fact that a minimiser on a kink is held there.
     fn hold_kinks(&self, hessian: &mut [f64]) {
         let size = self.spread / (self.radius * self.radius);
         for kink in self.kinks.iter().filter(|k| (0.01..0.99).contains(&k.share)) {
@@ -295,7 +294,7 @@ impl<'a, L: Landscape> Sequential<'a, L> {
         };
         let near = 1e-9 * self.radius;
         let slopes: Vec<f64> = (0..self.n).map(slope).collect();
-        // Only the box holds a variable: what stops at the edge of the region would go on.
+        // Only the box holds a variable; a point at the edge of the region would move on.
         let held = |i: &usize| {
             self.z[*i] <= self.region.low[*i] + near && slopes[*i] > 0.0
                 || self.z[*i] >= self.region.high[*i] - near && slopes[*i] < 0.0
@@ -314,19 +313,19 @@ impl<'a, L: Landscape> Sequential<'a, L> {
     }
 }
 
-/// Replaces what a vector holds.
+/// Replaces the content of a vector.
 fn refill(into: &mut Vec<f64>, with: impl Iterator<Item = f64>) {
     into.clear();
     into.extend(with);
 }
 
-/// Adds to the diagonal until the matrix is positive definite; its factor is left in `factor`.
+/// Adds to the diagonal until the matrix is positive definite; leaves its factor in `factor`.
 fn make_convex(n: usize, matrix: &mut [f64], factor: &mut Vec<f64>) {
     let largest = (0..n).map(|i| matrix[i * n + i].abs()).fold(1e-9, f64::max);
     let (mut ridge, mut added) = (1e-9, 0.0);
     while ridge < 1e9 {
         (0..n).for_each(|i| matrix[i * n + i] += (ridge - added) * largest);
-        // No factor has a root of what is negative.
+        // Without a square root of a negative number there is no factor.
         if (0..n).all(|i| matrix[i * n + i] > 0.0) {
             factor.clear();
             factor.extend_from_slice(matrix);

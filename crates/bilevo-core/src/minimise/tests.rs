@@ -1,3 +1,4 @@
+use super::formula::Formula;
 use super::*;
 use crate::rng::{Purpose, Streams};
 use crate::surrogate::{Sample, Surrogate};
@@ -117,4 +118,22 @@ fn doubt_falls_with_data_and_spares_what_the_box_holds() {
     assert!(size(&many, &open) < 0.1 * size(&few, &open));
     let held = Region { low: vec![0.01; 2], high: vec![0.01; 2], ..open };
     assert_eq!(size(&few, &held), 0.0);
+}
+
+#[test]
+fn a_smooth_function_alone_is_minimised_in_the_ball_and_others_in_the_box_around_it() {
+    let region = Region { radius: 0.5, low: vec![-9.0; 2], high: vec![9.0; 2] };
+    let downhill = |kinked: bool, constraints: Constraints| {
+        let count = constraints.centre.len();
+        let row = |first: [f64; 2]| [first.to_vec(), vec![0.0; 2 * count]].concat();
+        let values = |z: &[f64]| [vec![-z[0] - z[1]], vec![0.0; count]].concat();
+        let mut model = Formula::new(2, values, |_| row([-1.0; 2]), |_| vec![0.0; 4 * (1 + count)]);
+        model.kinked = kinked;
+        minimise(&mut model, &region, constraints, &[0.0; 2], &vec![0.0; count]).z
+    };
+    let none = Constraints { inequalities: 0, centre: &[] };
+    let close = |found: Vec<f64>, each: f64| assert!(found.iter().all(|z| (z - each).abs() < 1e-6), "{found:?}");
+    close(downhill(false, none), 0.125_f64.sqrt());
+    close(downhill(true, none), 0.5);
+    close(downhill(false, Constraints { inequalities: 1, centre: &[-1.0] }), 0.5);
 }

@@ -15,9 +15,7 @@ const POLE: f64 = 100.0;
 const APART: f64 = 0.05;
 /// Points that scales are taken from, at most.
 const SCALED: usize = 64;
-/// Points that are looked through, the latest: of other searches, and of all, for each variable and in any
-/// case.
-const FOREIGN: usize = 4000;
+/// Points that are looked through, the latest: so many for each variable, and so many more.
 const LATEST: (usize, usize) = (100, 1000);
 
 /// The latest points, among which a search looks for what it asks for again.
@@ -132,7 +130,7 @@ impl Points {
     /// not its own only within `reach`.
     fn nearest(&self, centre: &[f64], learner: &Learner, limit: usize, reach: f64) -> Vec<(f64, usize)> {
         let latest = LATEST.0 * self.dim + LATEST.1;
-        let first = learner.since.saturating_sub(FOREIGN).max(self.len().saturating_sub(latest));
+        let first = self.len().saturating_sub(latest);
         let near_enough = |p: &[f64]| {
             // Most are told by their first coordinate.
             (p[0] - centre[0]).abs() <= reach && {

@@ -53,8 +53,9 @@ settings! {
     ties: usize = 3, |_| whole(0, 1000);
     /// Whether to search along the border between two answers of the follower.
     borders: Switch = Switch::On, |_| words(Switch::ALL);
-    /// Whether to descend from near the lower and the upper corner of the leader's box before the run ends.
-    corner: Switch = Switch::On, |_| words(Switch::ALL);
+    /// Whether to survey the leader's box before the run ends, and to descend from decisions that are better than their
+    /// neighbours.
+    survey: Switch = Switch::On, |_| words(Switch::ALL);
     /// Whether a restart ends when it comes near the best verified decision.
     arrival: Switch = Switch::On, |_| words(Switch::ALL);
     /// Whether populations also try a random answer at their best decision.
@@ -66,7 +67,7 @@ settings! {
     feasible: Switch = Switch::On, |_| words(Switch::ALL);
     /// Whether the best decision is verified again if no other restart agrees with it.
     doubt: Switch = Switch::On, |_| words(Switch::ALL);
-    /// Whether the answer is refined at the end of a run if restarts agree only approximately.
+    /// Whether an answer that is not the end of a descent is refined by one before the run ends.
     exact: Switch = Switch::On, |_| words(Switch::ALL);
     /// A population ends after this many upper evaluations without progress.
     patience: u64 = 150, |_| whole(1, 1_000_000_000_000_000);

@@ -26,6 +26,10 @@ pub(super) enum Kind {
     Known,
     /// A descent from near the lower ends of the leader's box, or the upper ones.
     NearEnds,
+    /// The follower's answers to decisions all over the box ...
+    Survey,
+    /// ... and a descent from one that is better than its neighbours.
+    Dent,
     /// A population from a random point.
     Population,
     /// A descent that goes on from where another search of the same restart stood.
@@ -94,6 +98,8 @@ pub(super) struct History {
     pub(super) scales: Scales,
     /// Whether earlier runs have left as much as a finished run does.
     pub(super) is_known_widely: bool,
+    /// Decisions of the survey that are better than their neighbours, the best first.
+    pub(super) dents: Vec<Claim>,
 }
 
 impl History {
@@ -238,6 +244,11 @@ impl History {
         let found_it = self.elite_at().is_some_and(|at| self.entries[at].restart == restart);
         let away = last.is_some_and(|e| e.kind != Kind::LeanHere);
         found_it || away && claim.is_some_and(|claim| self.scales.agree(claim, elite))
+    }
+
+    /// Where searches of the plain problem ended.
+    pub(super) fn ends(&self) -> Vec<Claim> {
+        self.entries.iter().filter_map(Entry::verified).cloned().collect()
     }
 
     /// What f changes by along the variables of an answer, where that is most; none before the first verdict. At

@@ -10,9 +10,9 @@
 //! 3. An elite that stands alone while restarts end elsewhere is verified again: it may owe its value to an
 //!    answer that is not the follower's.
 //! 4. The run ends when restarts agree: three that are feasible and uncorrected, one of them wide. One that saw
-//!    but one value of F, as on a plateau, agrees with nobody. Before the end come a descent from near the ends of
-//!    the box, a wide look at the elite's other answers, and leaning descents. An infeasible elite needs twice the
-//!    agreement. It also ends, without agreement, when many restarts have found nothing better.
+//!    but one value of F, as on a plateau, agrees with nobody. Before the end come a survey of the leader's box with
+//!    descents from its dents, a wide look at the elite's other answers, and leaning descents. An infeasible elite
+//!    needs twice the agreement. The run also ends, without agreement, when many restarts have found nothing better.
 //! 5. Where values are noisy, all of this gives way to simpler rules (`noisy`).
 //! 6. Otherwise it restarts: descents as long as they end at the same value, then in turn populations and
 //!    descents. After each restart that decided nothing a leaning descent.
@@ -65,6 +65,8 @@ pub(super) enum Next {
     Border(Claim, Vec<Vec<f64>>),
     /// The same where the last of the rivals goes with the decision.
     Tracked(Claim, Vec<Vec<f64>>),
+    /// A descent from a decision of the survey.
+    Dent(Claim),
     /// A descent from a claim that keeps to the follower's constraints, too.
     Feasible(Claim),
     /// The last decision that has an answer, on the way from a claim to a decision that has none.
@@ -107,7 +109,7 @@ pub(super) fn next(history: &History, config: &PortfolioConfig) -> Next {
 /// A descent that ended where no answer is feasible goes on with the follower's constraints as the leader's.
 fn feasible(history: &History, last: &Entry) -> Option<Next> {
     let claim = last.claim.as_ref().filter(|_| last.verdict.is_none())?;
-    let descends = matches!(last.kind, Kind::Descent | Kind::Known | Kind::NearEnds | Kind::Finish);
+    let descends = matches!(last.kind, Kind::Descent | Kind::Known | Kind::NearEnds | Kind::Dent | Kind::Finish);
     let had = history.of_restart(last.restart).any(|e| e.kind == Kind::Feasible);
     if !descends || had || history.scales.answer_is_feasible(&claim.lower) {
         return None;
@@ -131,11 +133,11 @@ fn verdict(history: &History, last: &Entry) -> Option<Next> {
     let resumes = history.of_restart(last.restart).any(|e| e.kind == Kind::Population);
     let deserved = match last.kind {
         _ if hopeless || worse => false,
-        Kind::Population | Kind::Sample | Kind::LeanHere | Kind::LeanAway | Kind::LeanOn => false,
+        Kind::Population | Kind::Sample | Kind::Survey | Kind::LeanHere | Kind::LeanAway | Kind::LeanOn => false,
         Kind::Regret | Kind::Exact | Kind::Border | Kind::Edge => promises,
         // They come only with noise, which has rules of its own.
         Kind::Smooth | Kind::SmoothHere => false,
-        Kind::Descent | Kind::Known | Kind::NearEnds | Kind::Finish | Kind::Feasible => match last.end {
+        Kind::Descent | Kind::Known | Kind::NearEnds | Kind::Dent | Kind::Finish | Kind::Feasible => match last.end {
             End::Converged => true,
             End::Arrived => false,
             End::Spent => goes_on(history).is_none() && (promises || claim.settled && (at_elite || !resumes)),

@@ -32,7 +32,7 @@ const AFTER: u64 = 2;
 const KNOWN: f64 = 0.1;
 const GIVEN: f64 = 0.1;
 /// Searches whose claims are the run's answer before they have a verdict.
-const PLAIN: [Kind; 5] = [Kind::Descent, Kind::Known, Kind::NearEnds, Kind::Finish, Kind::Population];
+const PLAIN: [Kind; 6] = [Kind::Descent, Kind::Known, Kind::NearEnds, Kind::Dent, Kind::Finish, Kind::Population];
 
 /// Values of F on a plateau differ by less than this share of its scale.
 const FLAT: f64 = 1e-9;
@@ -86,7 +86,12 @@ impl Portfolio {
             spec: spec.clone(),
             shape,
             size: sizes.population,
-            history: History { entries: Vec::new(), scales: Scales::new(spec, &archive), is_known_widely: false },
+            history: History {
+                entries: Vec::new(),
+                scales: Scales::new(spec, &archive),
+                is_known_widely: false,
+                dents: Vec::new(),
+            },
             before: Before::default(),
             archive,
             present: Present::Choice,
@@ -216,6 +221,11 @@ impl Portfolio {
                 ended
             }
             Present::Sample(search) => (Kind::Sample, search.end(), search.claim()),
+            Present::Survey(search) => {
+                let end = search.end();
+                self.history.dents = search.into_dents();
+                (Kind::Survey, end, None)
+            }
             Present::Edge(search) => (Kind::Edge, search.end(), search.claim()),
             Present::Smooth(search, kind) => (kind, search.end(), search.claim()),
             Present::Recalled(claim) => (Kind::Known, Some(End::Converged), Some(claim)),
@@ -230,6 +240,8 @@ impl Portfolio {
             Kind::Descent
                 | Kind::Known
                 | Kind::NearEnds
+                | Kind::Survey
+                | Kind::Dent
                 | Kind::Sample
                 | Kind::LeanHere
                 | Kind::LeanAway

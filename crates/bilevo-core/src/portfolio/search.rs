@@ -11,11 +11,12 @@ pub(super) mod population;
 mod response;
 pub(super) mod sample;
 pub(super) mod smooth;
+pub(super) mod survey;
 
 use super::archive::{Archive, distance};
 use super::claim::{Claim, Scales};
 use crate::problem::{Level, ProblemSpec};
-use crate::rng::Streams;
+use crate::rng::{Stream, Streams};
 use serde::{Deserialize, Serialize};
 
 /// A claim near which a restart may end.
@@ -125,6 +126,13 @@ pub(super) enum End {
     Spent,
     /// Its surrogates say nothing about the follower.
     Lost,
+}
+
+/// So many points all over the unit box, one in every stripe of every variable.
+fn latin_hypercube(count: usize, dim: usize, stream: &mut Stream) -> Vec<Vec<f64>> {
+    let orders: Vec<Vec<usize>> = (0..dim).map(|_| stream.choose(count, count)).collect();
+    let mut point = |i: usize| orders.iter().map(|order| (order[i] as f64 + stream.uniform()) / count as f64).collect();
+    (0..count).map(&mut point).collect()
 }
 
 /// One search.

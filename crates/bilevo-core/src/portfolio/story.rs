@@ -12,6 +12,8 @@ impl Kind {
             Kind::Descent => "descent",
             Kind::Known => "descent from the best known pair",
             Kind::NearEnds => "descent from a corner of the box",
+            Kind::Survey => "survey of the box",
+            Kind::Dent => "descent from the survey",
             Kind::Population => "population",
             Kind::Finish => "finishing descent",
             Kind::Feasible => "descent to a feasible answer",

@@ -1,4 +1,4 @@
-//! The guide's page of settings, made from their descriptions.
+//! The guide's page on settings, generated from their descriptions.
 
 use super::{Setting, all};
 use crate::config::Config;
@@ -23,7 +23,7 @@ bilevo solve smd1 --method cr-tlea-cma-es --set allocator.window=48 --set stop.t
 The defaults are those of `bl-cma-es`; [the end of this page](#what-the-methods-change) lists what the other methods change.
 ";
 
-/// Heading and first words of a part of the settings.
+/// Heading and introduction of a part of the settings.
 const SECTIONS: [(&str, &str, &str); 8] = [
     ("scheme", "The scheme", "How a method searches both levels."),
     ("upper", "The upper strategy", "How the leader's next candidates are chosen."),

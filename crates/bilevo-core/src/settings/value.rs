@@ -1,10 +1,10 @@
-//! The values a setting takes.
+//! The values that a setting can take.
 
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt;
 
-/// The values a setting takes.
+/// The values that a setting can take.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Allowed {
     /// A whole number in a range.
@@ -38,11 +38,11 @@ pub fn flag() -> Allowed {
     Allowed::Flag
 }
 
-/// Numbers beyond this are limits only in name.
+/// Larger numbers mean that there is no limit.
 const BEYOND_ALL_USE: f64 = 1e15;
 
 impl Allowed {
-    /// The range, if it takes numbers.
+    /// The range, if the setting takes numbers.
     pub fn range(&self) -> Option<(f64, f64)> {
         match *self {
             Allowed::Whole(low, high) => Some((low as f64, high as f64)),
@@ -51,7 +51,7 @@ impl Allowed {
         }
     }
 
-    /// The words it takes, if it takes words.
+    /// The words, if the setting takes words.
     pub fn words(self) -> Vec<String> {
         match self {
             Allowed::Words(words) => words,
@@ -59,10 +59,10 @@ impl Allowed {
         }
     }
 
-    /// Why a value of the right type is not taken; `null` always is.
+    /// Why a value of the right type is rejected; `null` never is.
     pub(crate) fn refusal(&self, value: &Value) -> Option<OutOfRange> {
         let (low, high) = self.range()?;
-        // A number that JSON cannot express (NaN, an infinity) arrives as `null` and is seen elsewhere.
+        // A number that JSON cannot express (NaN, an infinity) arrives as `null` and is handled elsewhere.
         let got = value.as_f64()?;
         (!(low..=high).contains(&got)).then_some(OutOfRange { got, low, high })
     }
@@ -103,7 +103,7 @@ impl fmt::Display for Allowed {
     }
 }
 
-/// The range as far as it says something about the number given.
+/// The range, as far as it helps with the given number.
 pub(crate) fn range_hint(got: f64, low: f64, high: f64) -> String {
     if high < BEYOND_ALL_USE {
         format!("it must lie between {} and {}", plain(low), plain(high))

@@ -1,14 +1,14 @@
-//! What is refused before a run starts.
+//! What is rejected before a run starts.
 
 use super::{Kind, LARGEST_WHOLE, Space, SpaceError, Variable};
 
-/// Smallest width of a real variable relative to its larger bound: about a thousand numbers lie within;
-/// and smallest width at all, far above where numbers lose digits.
+/// The smallest width of a real variable, relative to its larger bound (about a thousand numbers lie within), and the
+/// smallest absolute width, far above the range where numbers lose digits.
 const NARROWEST: f64 = 1024.0 * f64::EPSILON;
 const SMALLEST: f64 = 1e-305;
 
 impl Space {
-    /// Refuses bounds with which no run can start.
+    /// Rejects bounds with which no run can start.
     ///
     /// # Errors
     /// The first variable that cannot be searched, by name.
@@ -23,7 +23,7 @@ impl Space {
         self.iter().enumerate().try_for_each(|(index, variable)| self.check_variable(index, variable))
     }
 
-    /// Whether hardly any number lies between two ends that differ.
+    /// Whether hardly any number lies between two different ends.
     pub fn too_narrow(low: f64, high: f64) -> bool {
         low < high && high - low < (NARROWEST * low.abs().max(high.abs())).max(SMALLEST)
     }

@@ -1,4 +1,4 @@
-//! Bounds as data: an open side is null, since JSON has no infinity.
+//! Bounds as data: an open side is null, because JSON has no infinity.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

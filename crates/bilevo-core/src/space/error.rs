@@ -19,7 +19,7 @@ pub enum SpaceError {
         /// Upper bound.
         high: f64,
     },
-    /// A box in which hardly any number lies.
+    /// A box that contains hardly any numbers.
     #[error(
         "variable {name} has a box too narrow for its numbers: {}\nhint: use smaller units",
         interval(.low, .high)
@@ -38,7 +38,7 @@ pub enum SpaceError {
         /// Name of the variable, or its number from 0.
         name: String,
     },
-    /// Whole numbers that f64 cannot tell apart.
+    /// Whole numbers so large that f64 cannot tell them apart.
     #[error(
         "variable {name} has whole numbers beyond 2^53: {}\nhint: use larger units, or make it a real variable",
         interval(.low, .high)

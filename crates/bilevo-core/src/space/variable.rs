@@ -3,8 +3,8 @@
 use crate::rng::Stream;
 use serde::{Deserialize, Serialize};
 
-/// How far the first box of an open variable reaches from where it begins, times the size of that value if it is
-/// above one.
+/// How far the first box of an open variable extends from its starting value; multiplied by the size of that value if
+/// it is above one.
 const REACH: f64 = 10.0;
 
 /// What values a variable takes.
@@ -36,7 +36,7 @@ impl Variable {
         self.high - self.low
     }
 
-    /// The value half way; rounded for a whole number.
+    /// The middle of its range; rounded for a whole number.
     pub fn middle(&self) -> f64 {
         self.round(if self.is_open() { self.inside() } else { self.low + (self.high - self.low) / 2.0 })
     }
@@ -63,7 +63,7 @@ impl Variable {
         Variable { low: self.low.max(centre - reach), high: self.high.min(centre + reach), ..*self }.whole_ends()
     }
 
-    /// The same with whole ends for a whole number.
+    /// The same, with whole bounds for a whole number.
     pub(crate) fn whole_ends(self) -> Variable {
         match self.kind {
             Kind::Real => self,
@@ -78,7 +78,7 @@ impl Variable {
         self.kind == Kind::Whole
     }
 
-    /// Number of values it can take; none for a real variable that is not fixed.
+    /// How many values it can take; `None` for a real variable that is not fixed.
     pub fn values(&self) -> Option<u64> {
         match self.kind {
             _ if self.is_fixed() => Some(1),
@@ -87,25 +87,25 @@ impl Variable {
         }
     }
 
-    /// Whether `value` is one it can take.
+    /// Whether it can take `value`.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high && (self.kind == Kind::Real || value.fract() == 0.0)
     }
 
-    /// The nearest value within the bounds, whole or not; their middle for what is not a number.
+    /// The nearest value within the bounds, whole or not; for NaN, the middle.
     #[inline]
     pub fn clamp(&self, value: f64) -> f64 {
         if value.is_nan() { self.inside() } else { value.max(self.low).min(self.high) }
     }
 
-    /// A value within the bounds that is no end of them where there is room: the middle, or a value near zero
-    /// where a side is open.
+    /// A value within the bounds and, if there is room, not at an end: the middle, or a value near zero if a side is
+    /// open.
     fn inside(&self) -> f64 {
         if self.is_open() { 0.0_f64.max(self.low).min(self.high) } else { 0.5 * self.low + 0.5 * self.high }
     }
 
-    /// A value outside the bounds goes to the midpoint of `inside` and the violated bound; a whole number to
-    /// the bound itself, since half way might round to where it came from.
+    /// Moves a value outside the bounds to the midpoint of `inside` and the violated bound. A whole number moves to
+    /// the bound itself, because the midpoint might round back to where it came from.
     #[inline(always)]
     pub fn repair(&self, value: f64, inside: f64) -> f64 {
         if self.kind == Kind::Whole {
@@ -119,7 +119,7 @@ impl Variable {
         }
     }
 
-    /// The nearest whole number, upwards from half way; a real value as it is.
+    /// The nearest whole number, halves upwards; a real value is unchanged.
     #[inline]
     fn round(&self, value: f64) -> f64 {
         match self.kind {

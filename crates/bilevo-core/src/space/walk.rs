@@ -1,4 +1,4 @@
-//! Walks over whole-number points: neighbours, exchanges, enumeration. Real variables stay where they are.
+//! Walks over whole-number points: neighbours, exchanges, enumeration. Real variables do not change.
 
 use super::{Space, Variable};
 
@@ -39,8 +39,8 @@ impl Space {
         self.moves(point).filter(alike)
     }
 
-    /// Points in which one whole number is larger by one than in `point` and another one smaller: the swap
-    /// of an item that is taken for one that is not.
+    /// Points in which one whole number is larger by one than in `point` and another one smaller, as when a packed
+    /// item is swapped for another.
     pub fn exchanges<'a>(&'a self, point: &'a [f64]) -> impl Iterator<Item = Vec<f64>> + 'a {
         let n = self.dim().min(point.len());
         let pairs = (0..n).flat_map(move |i| (0..n).map(move |j| (i, j))).filter(|(i, j)| i != j);
@@ -50,7 +50,7 @@ impl Space {
         })
     }
 
-    /// Number of combinations of whole numbers (saturating); 1 if there is none to choose.
+    /// Number of combinations of whole numbers (saturating); 1 if there are no whole numbers.
     pub fn combinations(&self) -> u64 {
         self.iter().filter_map(|v| v.values()).fold(1, u64::saturating_mul)
     }
@@ -63,7 +63,7 @@ impl Space {
     }
 }
 
-/// `point` with some variables moved; none if that leaves the bounds or changes nothing.
+/// `point` with some variables moved; `None` if that leaves the bounds or changes nothing.
 fn moved(point: &[f64], steps: &[(usize, Variable, f64)]) -> Option<Vec<f64>> {
     let fits = |&(i, v, step): &(usize, Variable, f64)| step != 0.0 && v.contains(v.nearest(point[i]) + step);
     steps.iter().all(fits).then(|| {

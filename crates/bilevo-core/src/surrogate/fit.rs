@@ -1,4 +1,4 @@
-//! One fit of a process, with lengths that may turn out to be worse than others.
+//! One fit of a process, with lengths that may turn out worse than others.
 
 use super::{Sample, kernel};
 use crate::linalg::cholesky;
@@ -8,12 +8,12 @@ use crate::linalg::{buffer::Buffer, widest};
 
 /// Added to the diagonal of the kernel matrix, as a share of it.
 pub(super) const JITTER: f64 = 1e-12;
-/// Variance of the functions' values at the centre, where the sample is noisy.
+/// Variance of the functions' values at the centre, if the sample is noisy.
 pub(super) const OFFSET: f64 = super::LINEAR;
-/// Smallest diagonal element that a kernel matrix is scaled by.
+/// The smallest diagonal element by which a kernel matrix is scaled.
 const SMALLEST: f64 = 1e-120;
 
-/// s = Σ z_i z'_i / ℓ_i² of all pairs of points, for one choice of lengths.
+/// s = Σ z_i z'_i / ℓ_i² for all pairs of points, for one choice of lengths.
 pub(super) struct Products {
     lengths: Vec<f64>,
     /// Points divided by the lengths, `dim` numbers each.
@@ -22,7 +22,7 @@ pub(super) struct Products {
     matrix: Buffer,
 }
 
-/// A kernel matrix with its factor and how well it explains the sample.
+/// A kernel matrix with its factor, and how well it explains the sample.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trial {
     pub(super) lengths: Vec<f64>,
@@ -32,7 +32,7 @@ pub(super) struct Trial {
     /// (values as scaled).
     pub(super) rows: Buffer,
     pub(super) variances: Vec<f64>,
-    /// Minus infinity if there is no factor or no point.
+    /// Minus infinity if there is no factor or there are no points.
     pub(super) likelihood: f64,
     /// Scratch: the points' coordinates by one variable.
     column: Vec<f64>,
@@ -50,8 +50,8 @@ impl Products {
         Products { lengths: lengths.to_vec(), points, matrix }
     }
 
-    /// How s changes with the lengths: to `factor` s + `weight` u u', u the coordinates by one
-    /// variable, here its number. None if more than one length changes, and not all by the same factor.
+    /// How s changes with the lengths: to `factor` s + `weight` u u', where u are the coordinates in one variable,
+    /// given here by its index. `None` if more than one length changes, and not all by the same factor.
     fn change(&self, lengths: &[f64]) -> Option<(f64, f64, usize)> {
         let ratios = || self.lengths.iter().zip(lengths).map(|(old, new)| (old / new) * (old / new));
         let first = ratios().next()?;
@@ -65,7 +65,7 @@ impl Products {
 }
 
 impl Trial {
-    /// Fits with given lengths; `products` belong to the same sample and perhaps to other lengths.
+    /// Fits with given lengths; `products` belong to the same sample, but perhaps to other lengths.
     pub(super) fn run(&mut self, sample: &Sample, outputs: usize, products: &Products, lengths: &[f64]) {
         let Some(change) = products.change(lengths) else {
             self.run(sample, outputs, &Products::new(sample, lengths), lengths);
@@ -91,7 +91,7 @@ impl Trial {
         }
     }
 
-    /// The kernel matrix, but for its diagonal, and the values below it.
+    /// The kernel matrix without its diagonal, and the values below it.
     fn fill(&mut self, sample: &Sample, outputs: usize, products: &Products, change: (f64, f64, usize)) {
         let (len, dim) = (sample.len, self.lengths.len());
         let (factor, weight, variable) = change;
@@ -111,7 +111,7 @@ impl Trial {
         }
     }
 
-    /// Adds what the functions may be at the centre, and the noise of each point.
+    /// Adds the variance of the functions at the centre, and the noise of each point.
     fn blur(&mut self, sample: &Sample) {
         let Trial { scales, rows, .. } = self;
         for (i, row) in rows.chunks_exact_mut(sample.len).take(sample.len).enumerate() {
@@ -122,7 +122,7 @@ impl Trial {
 
     /// The functions' variances and the likelihood of the factor.
     fn judge(&mut self, len: usize) {
-        // Logarithms are dear: those of a few factors at a time.
+        // Logarithms are expensive, so we take those of several factors at once.
         let root = |i: usize| self.rows[i * len + i] / self.scales[i];
         let part = |from: usize| libm::log((from..(from + 4).min(len)).map(root).product());
         let log_root: f64 = (0..len).step_by(4).map(part).sum();

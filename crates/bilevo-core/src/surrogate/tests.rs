@@ -21,6 +21,8 @@ const LENGTHS: [f64; 3] = [0.3, 0.5, 0.7];
 struct Naive {
     points: Vec<Vec<f64>>,
     inverse: Vec<Vec<f64>>,
+    /// Logarithm of the determinant of the kernel matrix.
+    size: f64,
 }
 
 impl Naive {
@@ -29,16 +31,22 @@ impl Naive {
         let n = points.len();
         let mut rows: Vec<Vec<f64>> = (0..n)
             .map(|i| {
+                // With noise, the value at the centre is not known either.
+                let offset = if sample.noise > 0.0 { 300.0 } else { 0.0 };
                 let mut row: Vec<f64> = (0..n).map(|j| Naive::kernel(&points[i], &points[j])).collect();
                 row[i] *= 1.0 + JITTER;
+                row.iter_mut().for_each(|k| *k += offset);
+                row[i] += sample.noise;
                 row.extend((0..n).map(|j| f64::from(u8::from(i == j))));
                 row
             })
             .collect();
+        let mut size = 0.0;
         for i in 0..n {
             let pivot = (i..n).max_by(|a, b| rows[*a][i].abs().total_cmp(&rows[*b][i].abs())).unwrap();
             rows.swap(i, pivot);
             let scale = rows[i][i];
+            size += scale.abs().ln();
             rows[i].iter_mut().for_each(|v| *v /= scale);
             for k in 0..n {
                 if k != i {
@@ -47,7 +55,7 @@ impl Naive {
                 }
             }
         }
-        Naive { points, inverse: rows.into_iter().map(|r| r[n..].to_vec()).collect() }
+        Naive { points, inverse: rows.into_iter().map(|r| r[n..].to_vec()).collect(), size }
     }
 
     fn kernel(a: &[f64], b: &[f64]) -> f64 {
@@ -72,7 +80,8 @@ fn near(a: f64, b: f64, tolerance: f64) {
 
 #[test]
 fn agrees_with_the_plain_formulas() {
-    for len in [2, 7, 14] {
+    // More than 16 are looked at in two groups.
+    for len in [2, 7, 14, 18] {
         let sample = sample(len);
         let (process, naive) = (Surrogate::with_lengths(&sample, 2, &LENGTHS), Naive::new(&sample));
         let z = [0.1, -0.2, 0.15];
@@ -83,6 +92,9 @@ fn agrees_with_the_plain_formulas() {
             near(*value, naive.mean(known, &z), 1e-6);
             near(process.variance(o), dot(known, &naive.solve(known)) / len as f64, 1e-6);
         }
+        // Of both functions: half of len log(variance) and of the matrix's log(determinant).
+        let expected = -0.5 * (0..2).map(|o| len as f64 * process.variance(o).ln() + naive.size).sum::<f64>();
+        near(likelihood(&sample, &LENGTHS), expected, 1e-6);
         let covariance = process.gradient_covariance(1);
         for i in 1..3 {
             for j in 1..3 {
@@ -93,6 +105,23 @@ fn agrees_with_the_plain_formulas() {
                 let expected = prior - dot(&slope(i), &naive.solve(&slope(j)));
                 assert!((covariance[(i - 1) * 2 + j - 1] - expected).abs() < 1e-5 * 300.0 / 0.25);
             }
+        }
+    }
+}
+
+#[test]
+fn with_noise_it_agrees_with_the_plain_formulas_too() {
+    for (len, noise) in [(7, 0.5), (18, 30.0)] {
+        let sample = Sample { noise, ..sample(len) };
+        let (process, naive) = (Surrogate::with_lengths(&sample, 2, &LENGTHS), Naive::new(&sample));
+        let (z, mut values) = ([0.1, -0.2, 0.15], [0.0; 2]);
+        process.values(&z, &mut values);
+        for (o, value) in values.iter().enumerate() {
+            let known = &sample.values[o * len..(o + 1) * len];
+            // The value at the centre is what all points say of it.
+            near(process.offsets()[o], 300.0 * naive.solve(known).iter().sum::<f64>(), 1e-6);
+            near(*value, naive.mean(known, &z), 1e-6);
+            near(process.variance(o), dot(known, &naive.solve(known)) / len as f64, 1e-6);
         }
     }
 }
@@ -113,7 +142,7 @@ fn goes_through_its_points_and_the_centre() {
 
 #[test]
 fn derivatives_are_those_of_the_values() {
-    let process = Surrogate::with_lengths(&sample(12), 2, &LENGTHS);
+    let process = Surrogate::with_lengths(&sample(18), 2, &LENGTHS);
     let (z, h, from) = ([0.2, 0.1, -0.3], 1e-4, 1);
     let weights = [0.7, -1.3];
     let at = |steps: &[(usize, f64)]| {

@@ -33,14 +33,14 @@ use crate::whole::{Mixed, key};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Pairs of a decision and an answer that are all tried if there are no more; decisions, where the follower has its
-/// own solver, which takes its time.
+/// Up to this many pairs of a decision and an answer, all are tried; the second number is for decisions if the
+/// follower has its own solver, which is slow.
 const FEW: (u64, u64) = (4096, 64);
-/// Descents that must end at the best value: where steps of reals show the way, and else.
+/// How many descents must end at the best value: if steps of real variables lead the way, and otherwise.
 const AGREEING: (usize, usize) = (3, 4);
-/// How often an answer is looked for at a decision.
+/// How often an answer is searched for at a decision.
 const TRIES: usize = 3;
-/// Values closer than this part of their spread are the same.
+/// Values closer than this part of their spread count as equal.
 const SAME: f64 = 1e-4;
 
 /// What was tried, and where descents go.
@@ -52,7 +52,7 @@ pub(super) struct Descents {
     /// Whether to try all decisions.
     all: bool,
     share: f64,
-    /// Descents that must end at the best value.
+    /// How many descents must end at the best value.
     agreeing: usize,
     points: Points,
     knowledge: Knowledge,
@@ -62,9 +62,9 @@ pub(super) struct Descents {
     elite: Option<Stand>,
     /// Decisions at which no feasible answer was found.
     unanswered: Vec<Vec<f64>>,
-    /// The descent under way.
+    /// The current descent.
     descent: Option<Descent>,
-    /// Where descents ended, and how many came there.
+    /// Where descents ended, and how many ended there.
     ends: Vec<(Stand, usize)>,
     fruitless: usize,
     /// Starts so far.
@@ -72,7 +72,7 @@ pub(super) struct Descents {
     over: Option<StopReason>,
 }
 
-/// A decision with its answer and what both are worth.
+/// A decision with its answer and the values of both.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Stand {
     x: Vec<f64>,
@@ -92,16 +92,16 @@ impl Stand {
 /// One descent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Descent {
-    /// Where it stands; none before its start was evaluated.
+    /// Its current decision; `None` before its start has been evaluated.
     at: Option<Stand>,
-    /// Search of the reals around there, and the point it waits for.
+    /// The search over the real variables around it, and the point it is waiting for.
     reals: Option<Follower>,
     waiting: Option<Vec<f64>>,
-    /// What it asked for in this generation.
+    /// What it requested in this generation.
     asked: Vec<Vec<f64>>,
-    /// Neighbours that were tried since it stands there.
+    /// Neighbours tried since it arrived here.
     tries: usize,
-    /// Whether it started without regard to the best decision, so that coming back to it is evidence.
+    /// Whether it started without regard to the best decision, so that returning there is evidence.
     far: bool,
 }
 
@@ -137,20 +137,19 @@ impl Descents {
         }
     }
 
-    /// Why nothing more needs to be asked for.
+    /// Why nothing more needs to be requested.
     pub(super) fn over(&self) -> Option<StopReason> {
         self.over
     }
 
-    /// Descents that ended at a value, and all of them.
+    /// Descents that ended at a value, and all descents.
     pub(super) fn agreeing(&self, value: f64) -> (u64, u64) {
         let near = |end: &&(Stand, usize)| (end.0.outcome.value - value).abs() <= self.same();
         let count = self.ends.iter().find(near).map_or(0, |end| end.1 as u64);
         (count, self.ends.iter().map(|end| end.1 as u64).sum())
     }
 
-    /// Rounds the candidates and puts decisions of its own in the places of the last ones; what was tried before
-    /// is left out.
+    /// Rounds the candidates, and replaces the last ones with its own decisions; leaves out what was tried before.
     pub(super) fn join(&mut self, candidates: &mut Vec<Candidate>, stream: &mut Stream) {
         let places = candidates.len();
         candidates.iter_mut().for_each(|candidate| self.mixed.space.round(&mut candidate.x));
@@ -171,7 +170,7 @@ impl Descents {
         }
     }
 
-    /// Decisions that a descent wants, at most so many.
+    /// The decisions that a descent wants, at most this many.
     fn propose(&mut self, places: usize, stream: &mut Stream) -> Vec<Candidate> {
         while self.over.is_none() {
             let Some(mut descent) = self.descent.take().or_else(|| self.start(places, stream)) else { break };
@@ -190,7 +189,7 @@ impl Descents {
         Vec::new()
     }
 
-    /// Learns what decisions are worth, and which is the best.
+    /// Records the values of decisions, and which is best.
     pub(super) fn learn(&mut self, solved: &[Solved], elite: Option<&Solved>) {
         for solved in solved {
             let stand = Stand::of(solved);
@@ -223,7 +222,7 @@ impl Descents {
             }
         }
         self.elite = elite.and_then(Stand::of).or(self.elite.take());
-        // A second look at the follower may have changed what the best decision is worth.
+        // A recheck of the follower may have changed the value of the best decision.
         if let Some(elite) = &self.elite {
             let known = self.wholes.entry(key(&self.mixed.unit(&elite.x)[..self.mixed.wholes])).or_default();
             let same = known.1.as_ref().is_none_or(|known| known.x == elite.x);
@@ -236,7 +235,7 @@ impl Descents {
         }
     }
 
-    /// Decisions without an answer that may have one: a search can miss it.
+    /// Decisions without an answer that may have one after all: a search can miss it.
     fn doubtful(&self) -> impl Iterator<Item = Vec<f64>> + '_ {
         let times = |x: &[f64]| self.wholes.get(&self.whole_key(x)).map_or(0, |known| known.0);
         self.unanswered.iter().filter(move |x| times(x) < TRIES).cloned()

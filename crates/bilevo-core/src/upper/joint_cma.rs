@@ -1,12 +1,12 @@
 //! CMA-ES on the joint vector (x, y).
 //!
-//! It samples candidates (a decision x and a guess of the answer y), hands the lower part of its
-//! distribution down to the lower searches, and moves towards the best solved candidates.
+//! It samples candidates (a decision x and a guess of the answer y), passes the lower part of its distribution on to
+//! the lower searches, and moves towards the best solved candidates.
 //!
-//! *Recall*: every so many generations (`upper.recall`) the elite joins the parents, if it is better
-//! than all of them. Under an allocator that skips candidates it applies to the generations in which
-//! some were skipped: a small generation may wander off from an elite it once found, a full one has
-//! parents enough. Recall costs no evaluation.
+//! *Recall*: once in `upper.recall` generations, the elite joins the parents, if it is better than all of them. With
+//! an allocator that skips candidates, this applies only to generations in which some were skipped: a small
+//! generation may drift away from an elite it once found, whereas a full one has enough parents. Recall costs no
+//! evaluations.
 //!
 //! Randomness: `Purpose::Start` once, `Purpose::Sample` for every sampling round.
 //! Source: He et al., 2018 (BL-CMA-ES), upper level.
@@ -60,7 +60,7 @@ fn is_used(config: &Config) -> bool {
     config.scheme.kind != SchemeKind::Nested || config.upper.kind == UpperKind::JointCma
 }
 
-/// Whether decisions are moved and exchanged too.
+/// Whether decisions are also moved and exchanged.
 fn exchanges(spec: &ProblemSpec, config: &Config) -> bool {
     match config.lower.kind {
         LowerKind::Exchange => true,
@@ -89,9 +89,9 @@ pub struct JointCma {
     upper_dim: usize,
     constraint_rule: ConstraintRule,
     recall: u64,
-    /// Whether full generations recall it too.
+    /// Whether full generations recall the elite too.
     recall_always: bool,
-    /// Descents from the best decisions, under an exchange search.
+    /// Descents from the best decisions, in an exchange search.
     descents: Option<Descents>,
     #[serde(skip)]
     scratch: Scratch,
@@ -101,7 +101,7 @@ impl JointCma {
     pub(super) const FACTS: UpperFacts =
         UpperFacts { sampling: "Sample candidates (x, y) from the upper CMA-ES over both levels' variables.", update };
 
-    /// Starts at a given or a uniform point of the box with a step of `initial_step` median box widths.
+    /// Starts at a given or a uniform point of the box, with a step of `initial_step` median box widths.
     pub fn new(setup: UpperSetup<'_>) -> Self {
         let UpperSetup { spec, config, population, mean, start } = setup;
         let space = spec.upper.space.chain(&spec.lower.space);
@@ -118,9 +118,9 @@ impl JointCma {
         Self::start(cma, space, config, population, spec)
     }
 
-    /// With whole numbers the first step is a share of each variable's own width, or of its number of
-    /// values: among binaries a median width says nothing about a price. A whole number starts in the
-    /// middle, where all its values are likely.
+    /// With whole numbers, the first step is a share of each variable's own width or number of values: the median
+    /// width of some binaries says nothing about a price. A whole number starts in the middle, where all its values
+    /// are likely.
     fn relaxed(
         space: Space,
         config: &Config,
@@ -200,7 +200,7 @@ impl UpperStrategy for JointCma {
 
     fn update(&mut self, findings: &Findings<'_>) {
         let parents = self.parents(findings);
-        // A y that only its own solver knows is no part of the distribution.
+        // A y that only the follower's own solver knows is not part of the distribution.
         let lower = self.space.dim() - self.upper_dim;
         let points: Vec<Vec<f64>> = parents.iter().map(|s| [&s.x[..], &s.y[..lower]].concat()).collect();
         let parents = points.iter().map(Vec::as_slice);
@@ -218,7 +218,7 @@ impl UpperStrategy for JointCma {
         self.cma.axis_ratio()
     }
 
-    /// The distribution is too small to tell its points apart.
+    /// Whether the distribution is too small to tell its points apart.
     fn is_collapsed(&self) -> bool {
         let reach = |i: usize| self.cma.step_size * self.cma.cov[i * (self.space.dim() + 1)].sqrt();
         (0..self.space.dim()).all(|i| self.cma.mean[i] + 0.1 * reach(i) == self.cma.mean[i])
@@ -341,7 +341,7 @@ mod tests {
         upper.cma.mean = vec![0.5; 4];
         upper.cma.step_size = 1e-17;
         assert!(upper.is_collapsed());
-        // One coordinate that still moves is enough to go on.
+        // One coordinate that still moves is enough to continue.
         upper.cma.mean[2] = 0.0;
         assert!(!upper.is_collapsed());
     }

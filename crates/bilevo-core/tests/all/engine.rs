@@ -177,10 +177,10 @@ fn a_generation_in_words_says_what_the_settings_decide() {
         ("bl-cma-es-recall", "The elite joins them every 4 generations."),
         ("boc-random-recall", "candidates that were solved. The elite joins them."),
         ("bl-cma-es-capped", "At most 4 generations each."),
-        ("cr-bl-cma-es", "take the best 62.5% of them"),
-        ("cr-bl-cma-es", "1 of the places goes to a random candidate."),
+        ("cr-bl-cma-es", "keep the best 62.5%, or fewer if it ranks well"),
+        ("cr-bl-cma-es", "One place goes to a random candidate."),
         ("cr-bl-cma-es", "Train the ranking network on the latest 32 solutions."),
-        ("cr-bl-cma-es-published", "take the best 50% of them."),
+        ("cr-bl-cma-es-published", "keep the best 50%."),
         ("cr-bl-cma-es-published", "once it is full, train the network and empty it."),
         ("cr-bl-cma-es-no-resample", "Nothing is sampled again."),
     ] {

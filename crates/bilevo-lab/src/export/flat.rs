@@ -5,21 +5,20 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// What a field holds.
+/// The value of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Field {
-    /// Nothing.
+    /// Null.
     Null,
     /// Text.
     Text(String),
-    /// Yes or no.
+    /// A boolean.
     Truth(bool),
-    /// Numbers and lists, as JSON writes them.
+    /// Numbers and lists, as JSON.
     Json(String),
 }
 
-/// The fields of a value that serialises to an object; those of an object within it carry both
-/// names.
+/// The fields of a value that serialises to an object; a nested field joins both names.
 pub(super) fn fields(value: &impl Serialize) -> serde_json::Result<Vec<(String, Field)>> {
     let mut fields = Vec::new();
     add("", &serde_json::to_string(value)?, &mut fields)?;
@@ -42,8 +41,8 @@ fn add(prefix: &str, json: &str, fields: &mut Vec<(String, Field)>) -> serde_jso
     Ok(())
 }
 
-/// The names in some lists of fields, each once. A null stands aside for the fields of an object
-/// that another list has in its place.
+/// All names in some lists of fields, each once. If a field is null in one list and an object in another, the names
+/// of the object's fields are used.
 pub(super) fn columns(lines: &[Vec<(String, Field)>]) -> Vec<String> {
     let mut columns: Vec<String> = Vec::new();
     for line in lines {
@@ -65,7 +64,7 @@ pub(super) fn columns(lines: &[Vec<(String, Field)>]) -> Vec<String> {
     kept
 }
 
-/// The members of a JSON object in their order, which a map of `serde_json` does not keep.
+/// The members of a JSON object in their original order, which a map of `serde_json` does not keep.
 struct Ordered(Vec<(String, Box<RawValue>)>);
 
 impl<'de> Deserialize<'de> for Ordered {

@@ -1,12 +1,12 @@
 //! Traces as IOHprofiler data, the form that IOHanalyzer and iohinspector read.
 //!
-//! One folder for each method (with its settings); in it, for each problem of each size, a JSON file
-//! that describes the runs and a `.dat` file with their curves: total evaluations (both levels)
-//! against |F - F*| of the elite, or F itself where F* is unknown. The runs of one problem are its
-//! "function", m + n its dimension, the runs in order of their seeds its instances.
+//! There is one folder for each method (with its settings). For each problem and size, it has a JSON file that
+//! describes the runs and a `.dat` file with their curves: total evaluations (both levels) against |F - F*| of the
+//! elite, or F itself if F* is unknown. A problem is a "function", m + n its dimension, and the runs in the order of
+//! their seeds are its instances.
 //!
-//! Readers tell runs apart by a point at evaluation 1. Nothing is known of the elite before the end
-//! of the first generation, so its value there stands at evaluation 1 too.
+//! Readers recognise the start of a run by a point at evaluation 1. Nothing is known about the elite before the end
+//! of the first generation, so its value there is also written for evaluation 1.
 
 use crate::folder::{self, NamedFile};
 use crate::row::{Row, TracePoint};
@@ -17,26 +17,26 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The logger version whose layout this is; readers look at it to tell layouts apart.
+/// The logger version whose layout we use; readers rely on it.
 const LAYOUT_VERSION: &str = "0.3.22";
 
 /// Why nothing was exported.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// There is something already.
+    /// The folder is not empty.
     #[error("`{}` exists already\nhint: give a folder that does not, or remove this one", .path.display())]
     Exists {
         /// The folder.
         path: PathBuf,
     },
-    /// The files could not be written; none is left behind.
+    /// The files could not be written; none is left.
     #[error(transparent)]
     Files(#[from] FileError),
 }
 
-/// Writes the traces of some rows (loaded with traces) into a new folder; says how many runs that
-/// were. Runs without a single finite value are left out.
+/// Writes the traces of some rows (loaded with traces) into a new folder; returns the number of runs. Runs without a
+/// finite value are left out.
 ///
 /// # Errors
 /// The folder exists and is not empty, or cannot be written.
@@ -104,7 +104,7 @@ fn function_files(folder: &str, algorithm: &str, (id, function): (u32, &str), ru
     [(format!("{folder}/{path}"), curves.into_bytes()), described]
 }
 
-/// Sizes of one problem are functions of their own: 2+3 and 3+2 have the same dimension.
+/// Different sizes of a problem are different functions, because 2+3 and 3+2 have the same dimension.
 fn function_name(row: &Row) -> String {
     let id = row.id();
     format!("{}-{}+{}", id.problem, id.upper_dim, id.lower_dim)
@@ -114,13 +114,13 @@ fn value(point: &TracePoint) -> f64 {
     point.accuracy.unwrap_or(point.upper_value)
 }
 
-/// A name without anything that means something to a file system.
+/// A name without characters that are special in file systems.
 fn safe_name(name: &str) -> String {
     let safe = |c: char| if c.is_ascii_alphanumeric() || "-_+".contains(c) { c } else { '_' };
     name.chars().map(safe).take(100).collect()
 }
 
-/// A folder name that no other algorithm has, on file systems without upper and lower case too.
+/// A folder name that no other algorithm has, even on file systems that ignore case.
 fn free_name(name: &str, taken: &mut BTreeSet<String>) -> String {
     let base = safe_name(name);
     let numbered = (2_u32..).map(|n| format!("{base}_{n}"));

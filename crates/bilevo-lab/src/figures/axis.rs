@@ -1,4 +1,4 @@
-//! Axes: where a value stands between two ends, and where the ticks are.
+//! Axes: the position of a value between two ends, and the ticks.
 
 /// How values are spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,13 +28,13 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// An axis that holds every finite value (every positive one, if logarithmic).
+    /// An axis that contains every finite value (every positive one, if logarithmic).
     pub(crate) fn around(values: impl Iterator<Item = f64>, spread: Spread, label: Label) -> Axis {
         let usable = values.filter(|v| v.is_finite() && (spread == Spread::Linear || *v > 0.0));
         let (low, high) = usable.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
         let (low, high) = match spread {
             _ if low > high => (1.0, 10.0),
-            // A little room, so that no curve lies on the frame.
+            // A little room, so that no curve touches the frame.
             Spread::Log => (low / 1.15, high * 1.15),
             Spread::Linear if low == high => (low - low.abs().max(1.0) / 2.0, high + high.abs().max(1.0) / 2.0),
             Spread::Linear => (low - 0.04 * (high - low), high + 0.04 * (high - low)),
@@ -43,7 +43,7 @@ impl Axis {
         Axis { spread, label, low: low.max(f64::MIN), high }
     }
 
-    /// Place of a value, 0 at the low end and 1 at the high one, cut off beyond them.
+    /// The position of a value: 0 at the low end, 1 at the high end, clamped in between.
     pub(crate) fn place(&self, value: f64) -> f64 {
         let share = match self.spread {
             Spread::Linear => (value - self.low) / (self.high - self.low),

@@ -1,10 +1,10 @@
-//! Bars by problem, measured (filled) beside published (outlined).
+//! Bars by problem: measured (filled) next to published (outlined).
 
 use super::axis::{Axis, Label, Spread};
 use super::frame::Frame;
 use super::scene::{Anchor, Ink, Item, Scene};
 
-/// One bar of each sort for each problem.
+/// A chart with one bar of each kind for each problem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bars {
     /// What it shows.
@@ -49,7 +49,7 @@ impl Bars {
         let slot = (frame.width / self.values.len().max(1) as f64).min(150.0);
         for (k, Bar { problem, published, measured }) in self.values.iter().enumerate() {
             let left = frame.left + slot * k as f64;
-            // A bar without a partner stands above the middle of its label.
+            // A single bar is centred on its label.
             let [first, second] = if published.is_some() && measured.is_some() { [0.12, 0.52] } else { [0.32; 2] };
             self.bar(&mut scene, &frame, (left + slot * first, slot * 0.36), (problem, "published", *published), true);
             self.bar(&mut scene, &frame, (left + slot * second, slot * 0.36), (problem, "measured", *measured), false);
@@ -99,8 +99,7 @@ impl Bars {
         scene.items.push(Item::Area { points, ink, opacity, tip, class: "bar" });
     }
 
-    /// Draws the keys from the left, where a narrow screen shows them without scrolling; returns
-    /// where they end.
+    /// Draws the keys from the left, where a narrow screen shows them without scrolling; returns where they end.
     fn legend(&self, scene: &mut Scene) -> f64 {
         let mut x = 52.0;
         let any_published = self.values.iter().any(|bar| bar.published.is_some());

@@ -1,8 +1,8 @@
 //! Convergence: median and quartile band over the runs, against total evaluations.
 //!
-//! A run is a step function of the evaluations it has spent; after its end its last value counts
-//! on. Curves are sampled at points spread evenly over the logarithm of the evaluations, so a page
-//! stays small however long the runs were. A dot marks the median end of the runs.
+//! A run is a step function of the evaluations it has spent; after its end, its last value continues. Curves are
+//! sampled at points spread evenly over the logarithm of the evaluations, so a page stays small however long the runs
+//! were. A dot marks the median end of the runs.
 
 use super::axis::{Axis, Label, Spread};
 use super::frame::Frame;
@@ -11,12 +11,12 @@ use crate::row::{Row, TracePoint};
 use crate::stats;
 use crate::tables::groups::{Group, find};
 
-/// Points of a curve unless there are very many curves.
+/// Points per curve, unless there are very many curves.
 pub const POINTS: usize = 48;
-/// Accuracies below this are drawn at this: a run may end anywhere beneath its target.
+/// Smaller accuracies are drawn at this value: a run may end anywhere below its target.
 pub const FLOOR: f64 = 1e-8;
 
-/// What is drawn upwards.
+/// The quantity on the vertical axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// |F - F*|
@@ -49,7 +49,7 @@ pub struct Curve {
 pub struct Panel {
     /// Problem.
     pub problem: String,
-    /// What is drawn upwards.
+    /// The quantity on the vertical axis.
     pub quantity: Quantity,
     /// One for each method that was run.
     pub curves: Vec<Curve>,
@@ -60,7 +60,7 @@ pub struct Panel {
 pub const PANEL: (f64, f64) = (340.0, 240.0);
 
 impl Panel {
-    /// The panel of a problem; none if no run of it left a trace.
+    /// The panel of a problem; `None` if none of its runs has a trace.
     pub fn new(problem: &str, methods: &[String], groups: &[Group<'_>], points: usize) -> Option<Panel> {
         let found: Vec<(usize, &Group<'_>)> =
             methods.iter().enumerate().filter_map(|(k, m)| Some((k, find(groups, m, problem)?))).collect();
@@ -249,7 +249,7 @@ mod tests {
             let at = |evals, a| TracePoint { upper_evals: 0, lower_evals: evals, upper_value: a, accuracy: Some(a) };
             row.trace = vec![at(10, accuracy), at(1000, accuracy / 10.0)];
         }
-        // The third run ends early and counts on with its last value.
+        // The third run ends early and continues with its last value.
         rows[2].trace.pop();
         let curve = &panel(&rows).curves[0];
         assert_eq!((curve.evals[0], curve.median[0]), (10.0, 10.0));

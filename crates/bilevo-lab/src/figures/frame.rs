@@ -14,14 +14,14 @@ pub(crate) struct Frame {
     pub(crate) y: Axis,
 }
 
-/// Ticks along x and y, about.
+/// Approximate number of ticks along x and y.
 const X_TICKS: usize = 5;
 const Y_TICKS: usize = 6;
 /// Size of tick labels.
 const TICK: f64 = 11.0;
 
 impl Frame {
-    /// Pixel of a point.
+    /// The pixel of a point.
     pub(crate) fn at(&self, x: f64, y: f64) -> Point {
         (self.left + self.width * self.x.place(x), self.top + self.height * (1.0 - self.y.place(y)))
     }
@@ -61,7 +61,7 @@ impl Frame {
     pub(crate) fn name(&self, scene: &mut Scene, x: &str, y: &str) {
         let middle = (self.left + self.width / 2.0, self.bottom() + 31.0);
         scene.text(middle, TICK, Anchor::Middle, Ink::Muted, x);
-        let at = (self.left - 44.0, self.top + self.height / 2.0);
+        let at = (self.left - 50.0, self.top + self.height / 2.0);
         let text = y.to_string();
         scene.items.push(Item::Text { at, size: TICK, anchor: Anchor::Middle, ink: Ink::Muted, upright: true, text });
     }

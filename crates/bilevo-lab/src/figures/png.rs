@@ -1,11 +1,10 @@
-//! Paints a scene as PNG: lines and areas by `tiny-skia`, letters as outlines of the bundled
-//! DejaVu Sans. Pure Rust, nothing of the system is needed; names may hold any letter the font has,
-//! others are drawn as its box.
+//! Paints a scene as PNG: lines and areas with `tiny-skia`, letters as outlines of the bundled DejaVu Sans. Pure
+//! Rust; nothing from the system is needed. Letters that the font lacks are drawn as a box.
 
 use super::scene::{Anchor, Item, Point, Scene};
 use tiny_skia::{Color, FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Stroke, StrokeDash, Transform};
 
-/// Pixels of the picture for each pixel of the scene: sharp in print.
+/// Pixels of the picture per pixel of the scene: sharp in print.
 const SCALE: f32 = 2.0;
 
 /// Why a figure could not be painted.

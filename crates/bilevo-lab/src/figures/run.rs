@@ -1,4 +1,4 @@
-//! The plot of a single run: how close the elite came, and what both levels spent.
+//! The plot of a single run: the progress of the elite, and the evaluations at both levels.
 
 use super::axis::{Axis, Label, Spread};
 use super::frame::Frame;

@@ -12,11 +12,11 @@ pub(crate) enum Ink {
     Text,
     Muted,
     Grid,
-    /// Number of a curve or bar, taken round the palette.
+    /// Number of a curve or bar; the palette repeats.
     Series(usize),
 }
 
-/// Told apart by people with any common colour vision, and dark enough on white.
+/// Distinguishable with any common colour vision, and dark enough on white.
 const SERIES: [&str; 8] = ["#0067a5", "#c44601", "#007a55", "#8a3f8f", "#8a6d00", "#00768f", "#b3245b", "#555555"];
 
 impl Ink {
@@ -39,7 +39,7 @@ impl Ink {
     }
 }
 
-/// Side of a text that stands at its point.
+/// Which side of a text is at its point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
@@ -50,7 +50,7 @@ pub(crate) enum Anchor {
 /// One element.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Item {
-    /// Opens a group with a class and perhaps the name of what it shows.
+    /// Opens a group with a class and, optionally, the name of what it shows.
     Open { class: &'static str, name: Option<String> },
     /// Closes it.
     Close,
@@ -60,7 +60,7 @@ pub(crate) enum Item {
     Area { points: Vec<Point>, ink: Ink, opacity: f64, tip: Option<String>, class: &'static str },
     /// A filled circle.
     Dot { at: Point, radius: f64, ink: Ink },
-    /// A text; `upright` turns it to read from bottom to top.
+    /// A text; `upright` rotates it to read from bottom to top.
     Text { at: Point, size: f64, anchor: Anchor, ink: Ink, upright: bool, text: String },
 }
 
@@ -99,7 +99,7 @@ impl Scene {
         self.items.push(Item::Text { at, size, anchor, ink, upright: false, text: text.into() });
     }
 
-    /// Puts another scene into this one, its top left corner at a point.
+    /// Adds another scene, with its top left corner at a point.
     pub(crate) fn place(&mut self, other: &Scene, (dx, dy): Point) {
         let moved = |&(x, y): &Point| (x + dx, y + dy);
         self.items.extend(other.items.iter().cloned().map(|mut item| {
@@ -114,7 +114,7 @@ impl Scene {
         }));
     }
 
-    /// The figure as SVG. `id` must be unique within a page; in a file of its own anything will do.
+    /// The figure as SVG. `id` must be unique within a page; in a separate file it can be anything.
     pub fn svg(&self, id: &str) -> String {
         let id = escape(id);
         let (w, h) = (number(self.width), number(self.height));
@@ -194,7 +194,7 @@ fn coordinates(points: &[Point]) -> String {
     out
 }
 
-/// Two decimals are a fiftieth of a pixel; nothing that is not finite gets into a file.
+/// Two decimals are a fiftieth of a pixel; numbers that are not finite never get into a file.
 fn number(value: f64) -> String {
     if !value.is_finite() {
         return "0".into();

@@ -1,12 +1,12 @@
-//! Success and cost over the size of problems: one column for each problem, above the share of solved
-//! runs, below the expected evaluations on a logarithmic axis, one curve for each method.
+//! Success and cost by problem size. Each problem has a column: above, the share of solved runs; below, the expected
+//! evaluations on a logarithmic axis; one curve for each method.
 
 use super::axis::{Axis, Label, Spread};
 use super::convergence::legend;
 use super::frame::Frame;
 use super::scene::{Anchor, Ink, Item, Point, Scene};
 
-/// What the runs of one method on one problem at one size came to.
+/// The results of one method on one problem at one size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// Method.
@@ -32,7 +32,7 @@ impl Measured {
         100.0 * self.solved as f64 / self.runs.max(1) as f64
     }
 
-    /// Evaluations of all runs for each solved one, if there is one.
+    /// Evaluations of all runs per solved run, if there is one.
     fn expected(&self) -> Option<f64> {
         (self.solved > 0).then(|| self.evaluations as f64 / self.solved as f64)
     }
@@ -47,7 +47,7 @@ const HEAD: f64 = 78.0;
 const GAP: f64 = 34.0;
 const FOOT: f64 = 46.0;
 
-/// The figure of everything measured; problems and methods in the order in which they come.
+/// The figure of all measurements; problems and methods in the given order.
 pub fn sizes(title: &str, measured: &[Measured]) -> Scene {
     let methods = distinct(measured.iter().map(|m| &m.method));
     let problems = distinct(measured.iter().map(|m| &m.problem));

@@ -76,7 +76,7 @@ fn starts<T>(list: &[Spanned<T>]) -> Vec<usize> {
     list.iter().map(|item| item.span().start).collect()
 }
 
-/// `stop.target = "off"` and `[settings.stop] target = "off"` alike as (path, value).
+/// `stop.target = "off"` and `[settings.stop] target = "off"`, both as (path, value).
 fn flatten(table: &toml::Table) -> Result<Settings, String> {
     let mut flat = Settings::new();
     for (key, value) in table {

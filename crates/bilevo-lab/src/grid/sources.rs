@@ -1,4 +1,4 @@
-//! The problems of a grid, opened: built-in ones in every size asked for, files as they are.
+//! The problems of a grid: built-in ones in every requested size, files as they are.
 
 use super::{Grid, GridError, Part, Place};
 use bilevo::{Source, problems, source};
@@ -22,12 +22,12 @@ impl Grid {
         Ok(sources)
     }
 
-    /// Whether a problem comes in several sizes: only then may the sizes pass the others by.
+    /// Whether a problem comes in several sizes: only then do the requested sizes apply.
     fn scales(&self) -> bool {
         self.problems.iter().any(|name| problems::info(name).is_ok_and(|info| info.scalable))
     }
 
-    /// A problem in the sizes asked for, or in its only one.
+    /// A problem in the requested sizes, or in its only one.
     fn sizes_of(&self, name: &str, index: usize, place: &Place<'_>) -> Result<Vec<Arc<dyn Source>>, GridError> {
         let path = self.path_of(name);
         let own = source::open(&path, None).map_err(|e| GridError::entry(place(Part::Problem, index), e))?;
@@ -42,7 +42,7 @@ impl Grid {
         sized.collect()
     }
 
-    /// What [`source::open`] takes for a name of the grid: files start from the grid's folder.
+    /// The name that [`source::open`] takes for a problem of the grid: files are relative to the grid's folder.
     fn path_of(&self, name: &str) -> String {
         let file = self.folder.join(name);
         let is_file = problems::info(name).is_err() && (name.ends_with(".toml") || file.is_file());
@@ -50,7 +50,7 @@ impl Grid {
     }
 }
 
-/// The upper strategy keeps square matrices over all variables: more of them fit no memory.
+/// The upper strategy keeps square matrices over all variables; with more of them, the memory would not suffice.
 const MAX_DIM: usize = 1000;
 
 fn check_dims((upper, lower): (usize, usize)) -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! The published figures beside ours: problem by problem, and the conclusions of each comparison.
+//! The published figures next to ours: problem by problem, and the conclusion of each comparison.
 
 use super::compared::{Compared, mean};
 use super::published;
@@ -6,7 +6,7 @@ use crate::tables::groups::Measure;
 use crate::tables::marks::MEASURES;
 use crate::tables::{Cell, Mark, Table, Tally};
 
-/// Whether a published conclusion came out again.
+/// Whether our results support a published conclusion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conclusion {
     /// In every respect.
@@ -15,14 +15,14 @@ pub enum Conclusion {
     Partly,
     /// In none.
     Fails,
-    /// Not to be judged with so few runs.
+    /// There are too few runs to judge.
     TooFewRuns,
-    /// Nothing measured or nothing published.
+    /// Nothing was measured, or nothing was published.
     Unknown,
 }
 
 impl Conclusion {
-    /// As the tables say it.
+    /// The text for tables.
     pub fn word(self) -> &'static str {
         match self {
             Conclusion::Holds => "holds",
@@ -57,12 +57,12 @@ pub struct Finding {
     pub too_few_runs: bool,
 }
 
-/// Where the marks on the two measures that conclusions rest on stand.
+/// The columns with the marks on which conclusions are based.
 const ACCURACY: usize = 0;
 const EVALS: usize = MEASURES - 1;
 
 impl Finding {
-    /// What was found in a comparison; none if nothing was published about it.
+    /// The findings of a comparison; `None` if nothing was published about it.
     pub fn of(compared: &Compared<'_>) -> Option<Finding> {
         let comparison = &compared.comparison;
         let (base, published_as) = (comparison.base, comparison.published_as?);
@@ -82,9 +82,9 @@ impl Finding {
         })
     }
 
-    /// Holds if the published average saving is reached, at least as many problems are
-    /// significantly cheaper as published, and no more problems lost upper accuracy. Nothing is
-    /// concluded from fewer runs than the test needs.
+    /// It holds if the published average saving is reached, at least as many problems are significantly cheaper as
+    /// published, and no more problems lost upper accuracy. With fewer runs than the test needs, nothing is
+    /// concluded.
     pub fn conclusion(&self) -> Conclusion {
         let (Some(published), Some(measured)) = (self.published_saving, self.saving) else {
             return Conclusion::Unknown;
@@ -105,7 +105,7 @@ impl Finding {
     }
 }
 
-/// As printed in the paper where it prints one, else the mean of its lines.
+/// As printed in the paper, if it prints one; otherwise the mean of its lines.
 fn published_average(compared: &Compared<'_>, method: &str) -> Option<f64> {
     let (base, problems) = (compared.comparison.base, compared.comparison.on.names);
     let suite: String = problems.first()?.chars().take_while(|c| c.is_alphabetic()).collect();
@@ -123,8 +123,8 @@ fn median_ratio(compared: &Compared<'_>, method: &str, published_as: &str) -> Op
     crate::stats::median(&ratios.collect::<Vec<_>>()).ok()
 }
 
-/// Problem by problem: FEs_t of base and method, R_rs, and the mark on FEs_t, published and ours;
-/// none if nothing was published or run.
+/// Problem by problem: FEs_t of base and method, R_rs, and the mark on FEs_t, published and ours; `None` if nothing
+/// was published or run.
 pub fn problem_table(compared: &Compared<'_>) -> Option<Table> {
     let columns = [
         "Problem",
@@ -198,7 +198,7 @@ fn average_line(finding: &Finding) -> Vec<Cell> {
     cells
 }
 
-/// One line for each comparison with published figures: do the conclusions hold? None without any.
+/// One line for each comparison with published figures: do the conclusions hold? `None` if there are none.
 pub fn summary(all: &[Compared<'_>]) -> Option<Table> {
     let columns = [
         "Method",

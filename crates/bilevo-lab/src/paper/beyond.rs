@@ -1,12 +1,12 @@
-//! Beyond the paper: the default method and the published ones, on the published problems and on
-//! rotated ones, and without its parts.
+//! Beyond the paper: the default method and the published ones, on the published problems and on rotated ones, and
+//! the default method without some of its parts.
 
 use super::compared::{Compared, Line};
 use super::published::{self, Published};
 use super::study::{Comparison, Part, Problems, SMD, TP};
 use crate::tables::{Cell, Table};
 
-/// The default method, and the best published one that takes every problem.
+/// The default method, and the best published method that can solve every problem.
 const DEFAULT: &str = "portfolio";
 const BESIDE: &str = "cr-tlea-cma-es";
 
@@ -26,7 +26,7 @@ pub(super) const ON_SMD: Comparison = Comparison {
 pub(super) const ON_TP: Comparison =
     Comparison { id: "default-tp", title: "portfolio (the default) and cr-tlea-cma-es, TP1–10", on: TP, ..ON_SMD };
 
-/// On problems that were in no paper.
+/// On problems that are not in any paper.
 pub(super) const ON_ROTATED: Comparison = Comparison {
     id: "default-rotated",
     title: "portfolio (the default) and cr-tlea-cma-es, SMD1–12 rotated",
@@ -51,7 +51,7 @@ pub(super) const ON_ROTATED: Comparison = Comparison {
     ..ON_SMD
 };
 
-/// Without each of the parts that carry most.
+/// Without each of the most important parts.
 pub(super) const PARTS: Comparison = Comparison {
     id: "default-parts",
     title: "portfolio without its parts, SMD1–12",
@@ -65,11 +65,10 @@ pub(super) const PARTS: Comparison = Comparison {
     ..ON_SMD
 };
 
-/// What the lines of [`PARTS`] lack.
+/// What each line of [`PARTS`] leaves out.
 const WORDS: [&str; 4] = ["without descents", "without borders", "without the ranking network", "whole"];
 
-/// One line for each problem of a comparison with the default method, and one for all; none without
-/// any runs of it.
+/// One line for each problem of a comparison with the default method, and one for all; `None` without any runs of it.
 pub fn table(all: &[Compared<'_>]) -> Option<Table> {
     let columns = ["Problem", "Best published", "by", BESIDE, "Solved", DEFAULT, "Solved", "of the published"];
     let mut table = Table::new("Beyond the paper: the default method and the published ones", 1, &columns);
@@ -82,7 +81,7 @@ pub fn table(all: &[Compared<'_>]) -> Option<Table> {
     (!table.is_empty()).then_some(table)
 }
 
-/// One line for each part that is left out; none if that was not run.
+/// One line for each part that is left out; `None` if that was not run.
 pub fn parts(all: &[Compared<'_>]) -> Option<Table> {
     let compared = all.iter().find(|c| c.comparison.id == PARTS.id)?;
     let columns = [DEFAULT, "Solved", "Evaluations", "Problems that lose runs"];
@@ -136,7 +135,7 @@ fn closing(compared: &Compared<'_>) -> Option<Vec<Cell>> {
     Some(cells)
 }
 
-/// All evaluations of all runs over the number of solved ones; none if none is.
+/// The evaluations of all runs, divided by the number of solved ones; `None` if there are none.
 fn expected(line: &Line<'_>) -> Option<f64> {
     let solved = line.group.solved().filter(|solved| *solved > 0)?;
     let all: u64 = line.group.rows.iter().map(|row| row.total_evals()).sum();
@@ -147,7 +146,7 @@ fn ratio(line: &Line<'_>) -> Option<f64> {
     Some(expected(line)? / best_published(line.problem)?.total())
 }
 
-/// The cheapest published method that reaches the optimum of a problem, or of the plain one.
+/// The cheapest published method that reaches the optimum of a problem, or of its plain version.
 fn best_published(problem: &str) -> Option<&'static Published> {
     let plain = problem.strip_suffix("-rotated").unwrap_or(problem);
     let accurate = |line: &&Published| line.values[0] <= 1e-6 && line.values[1] <= 1e-3;
@@ -201,7 +200,7 @@ mod tests {
     #[test]
     fn the_published_totals_are_those_that_reach_the_optimum() {
         let total = |problem| best_published(problem).map(Published::total);
-        // Another method ends SMD12 with fewer, at a follower that is 16 away.
+        // Another method ends SMD12 with fewer evaluations, but its follower is off by 16.
         assert_eq!((total("smd12"), total("smd12-rotated")), (Some(30400.0), Some(30400.0)));
         assert_eq!((total("smd11"), total("smd10"), total("tp1")), (Some(36500.0), None, Some(69700.0)));
     }

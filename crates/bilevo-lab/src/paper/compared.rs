@@ -1,7 +1,6 @@
-//! A comparison of the study with its runs: groups looked up, tests made and savings found, once for
-//! every table and figure.
+//! A comparison of the study with its runs: groups, tests and savings, computed once for all tables and figures.
 //!
-//! As in the paper, accuracies below [`ACCURACY_FLOOR`] are taken for it, in medians and in tests.
+//! As in the paper, accuracies below [`ACCURACY_FLOOR`] count as that value, in medians and in tests.
 
 use super::study::Comparison;
 use crate::stats;
@@ -12,7 +11,7 @@ use crate::tables::{Mark, Tally};
 /// Accuracies below this count as this: the published runs stop there.
 pub const ACCURACY_FLOOR: f64 = 1e-6;
 
-/// A comparison and what came out.
+/// A comparison and its results.
 #[derive(Clone, Debug)]
 pub struct Compared<'g> {
     /// What is compared.
@@ -30,17 +29,17 @@ pub struct Line<'g> {
     pub method: &'static str,
     /// Its runs.
     pub group: &'g Group<'g>,
-    /// The verdict on the reference against this method; none on the reference's own line, and where
-    /// there are too few runs for any verdict.
+    /// The verdict on the reference against this method; `None` for the reference itself, and if there are too few
+    /// runs.
     pub marks: [Option<Mark>; MEASURES],
-    /// R_rs in percent: what the method saves of the base's total evaluations, by medians; none on
-    /// the base's own line.
+    /// R_rs in percent: how much of the base's total evaluations the method saves, by medians; `None` for the base
+    /// itself.
     pub saving: Option<f64>,
     /// Whether there are too few runs to test it against the reference.
     pub too_few_runs: bool,
 }
 
-/// A measure of every run, accuracies floored.
+/// A measure of every run, with accuracies floored.
 fn values(group: &Group<'_>, measure: Measure) -> Vec<f64> {
     let mut values = group.values(measure);
     if measure.is_accuracy() {
@@ -73,7 +72,7 @@ impl<'g> Line<'g> {
         })
     }
 
-    /// Median of a measure for a table: of the objectives where the optimum is unknown.
+    /// The median of a measure for a table: of the objectives if the optimum is unknown.
     pub fn shown(&self, measure: Measure) -> Option<f64> {
         match measure.is_accuracy() && self.group.has_optimum() {
             true => groups::middle(&values(self.group, measure)),
@@ -118,7 +117,7 @@ impl<'g> Compared<'g> {
         mean(self.of(method).filter_map(|line| line.saving))
     }
 
-    /// Runs of a method that solved their problem, and all that could be judged.
+    /// How many runs of a method solved their problem, and how many could be judged.
     pub fn solved(&self, method: &str) -> (usize, usize) {
         let judged = self.of(method).filter_map(|line| Some((line.group.solved()?, line.group.rows.len())));
         judged.fold((0, 0), |(a, b), (solved, runs)| (a + solved, b + runs))

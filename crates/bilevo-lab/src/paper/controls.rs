@@ -6,7 +6,7 @@ use super::study::Part;
 use crate::tables::groups::Measure;
 use crate::tables::{Cell, Table, Tally};
 
-/// One line for each control and each method with the model; none without any.
+/// One line for each control and each method with the model; `None` if there are none.
 pub fn table(all: &[Compared<'_>]) -> Option<Table> {
     let columns = ["Problems", "Method", "R_rs %", "Solved", "Saved by cr- %", "FEs_t", "Acc_u"];
     let mut table = Table::new("What the model contributes: the controls", 2, &columns);
@@ -36,7 +36,7 @@ fn line(compared: &Compared<'_>, method: &str) -> Option<Vec<Cell>> {
     ])
 }
 
-/// What the reference saves of a method's evaluations in percent, average over the problems.
+/// How much of a method's evaluations the reference saves, in percent, averaged over the problems.
 fn saved_beyond(compared: &Compared<'_>, method: &str) -> Option<f64> {
     let saving = |line: &Line<'_>| {
         let reference = compared.line(compared.comparison.reference, line.problem)?.total()?;

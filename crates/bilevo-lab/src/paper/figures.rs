@@ -1,11 +1,11 @@
-//! Bar charts of a comparison, published figures beside ours.
+//! Bar charts of a comparison: published figures next to ours.
 
 use super::compared::Compared;
 use super::published;
 use crate::figures::bars::{Bar, Bars, Unit};
 
-/// Savings (R_rs) of the reference by problem; none if nothing was measured, or nothing published:
-/// the same bars belong to a pair already then.
+/// Savings (R_rs) of the reference by problem; `None` if nothing was measured, or nothing published (the same bars
+/// then belong to a pair already).
 pub(super) fn savings(compared: &Compared<'_>) -> Option<Bars> {
     let comparison = &compared.comparison;
     let published_as = comparison.published_as?;
@@ -18,9 +18,9 @@ pub(super) fn savings(compared: &Compared<'_>) -> Option<Bars> {
     })
 }
 
-/// Accuracy of the ranking model of the reference by problem, on pairs across generations as in the
-/// paper; none if it has no model, or if the comparison is no published pair. The paper gives numbers for its CR-TLEA-CMA-ES on four SMD
-/// problems.
+/// Accuracy of the reference's ranking model by problem, on pairs across generations as in the paper; `None` if it
+/// has no model, or if the comparison is not a published pair. The paper gives numbers for its CR-TLEA-CMA-ES on four
+/// SMD problems.
 pub(super) fn model_accuracy(compared: &Compared<'_>) -> Option<Bars> {
     let comparison = &compared.comparison;
     if comparison.published_as?.strip_prefix("cr-") != Some(comparison.base) {

@@ -1,8 +1,8 @@
-//! The folder of a study: it says what it is made of, and holds one study only.
+//! The folder of a study: it describes its contents, and holds one study only.
 //!
-//! `contents.json` names the parts, the runs and every file. A study may take the place of one that
-//! it includes (more runs, more parts), and then every file of the older one goes; a smaller or
-//! another study is refused, as is anything in the folder that is not ours.
+//! `contents.json` names the parts, the runs and every file. A study may replace one that it includes (more runs,
+//! more parts); all files of the older one are then removed. A smaller or different study is refused, and so is a
+//! folder that contains anything else.
 
 use super::study::{Comparison, Part};
 use crate::folder::Staged;
@@ -28,7 +28,7 @@ const KIND: Kind = Kind {
 /// What a study consists of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contents {
-    /// Its name; says that the file is ours.
+    /// Its name, which identifies the file as ours.
     study: String,
     /// The parts.
     parts: BTreeSet<Part>,
@@ -39,7 +39,7 @@ pub struct Contents {
     runs: u64,
     /// Version of bilevo.
     version: String,
-    /// Whether every file is in its place; if not, writing was interrupted.
+    /// Whether every file is in place; if not, writing was interrupted.
     complete: bool,
     /// Every file, by its path within the folder.
     files: BTreeSet<String>,
@@ -62,10 +62,10 @@ pub enum FolderError {
         path: PathBuf,
         /// What it holds.
         found: String,
-        /// What was to be written.
+        /// What should have been written.
         wanted: String,
     },
-    /// Something is there that no study wrote.
+    /// The folder contains something that no study wrote.
     #[error("`{}` exists and belongs to no study; it is left unchanged\nhint: give another folder with --out, or move it away", .path.display())]
     Foreign {
         /// The file or folder.
@@ -93,8 +93,7 @@ impl Contents {
         }
     }
 
-    /// Whether a path is a place for a study's own files within a folder, so that no store may be
-    /// there.
+    /// Whether a path within a folder is reserved for a study's own files, so that a store must not be there.
     pub fn owns(folder: &Path, path: &Path) -> bool {
         let inner = FOLDERS.iter().any(|inner| path.starts_with(folder.join(inner)));
         inner || [PAGE, CONTENTS].iter().any(|name| files::same_place(path, &folder.join(name)))
@@ -118,7 +117,7 @@ impl Contents {
         self.earlier(folder).map(|_| ())
     }
 
-    /// The study in a folder that this one takes the place of.
+    /// The study in a folder that this one replaces.
     fn earlier(&self, folder: &Path) -> Result<Option<Contents>, FolderError> {
         match fs::metadata(folder) {
             Ok(found) if !found.is_dir() => return Err(FolderError::NotAFolder { path: folder.into() }),
@@ -140,8 +139,8 @@ impl Contents {
         }
     }
 
-    /// Writes a report as the files of this study, in place of those of an earlier one; says how many
-    /// files that were. Nothing is replaced before everything is on the disk.
+    /// Writes a report as the files of this study, replacing those of an earlier one; returns the number of files.
+    /// Nothing is replaced before everything is on the disk.
     ///
     /// # Errors
     /// See [`FolderError`].
@@ -173,7 +172,7 @@ impl Contents {
     }
 }
 
-/// The first seed of lists that do not name it.
+/// The first seed, for lists that do not name it.
 fn first_seed() -> u64 {
     1
 }
@@ -202,7 +201,7 @@ fn read(path: &Path) -> Result<Option<Contents>, FolderError> {
     Ok(Some(contents))
 }
 
-/// What stands in the places of a study's files.
+/// What occupies the places of a study's files.
 fn present(folder: &Path) -> Result<Vec<String>, FolderError> {
     let mut names = Vec::new();
     if folder.join(PAGE).symlink_metadata().is_ok() {

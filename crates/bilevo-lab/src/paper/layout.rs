@@ -1,16 +1,15 @@
-//! The table in the layout of the paper: medians of the runs, marks against a reference, savings.
+//! The table in the paper's layout: medians of the runs, marks against a reference, savings.
 //!
-//! A mark stands on every line but the reference's, as in the paper: `+` says that the reference
-//! (the version with contrastive ranking) is significantly better in that column. Three columns are
-//! ours: how many runs solved the problem at both levels, and the accuracy of the ranking model, on
-//! pairs of one generation and across generations.
+//! As in the paper, every line except the reference's has a mark: `+` says that the reference (the version with
+//! contrastive ranking) is significantly better in that column. Three columns are our own: how many runs solved the
+//! problem at both levels, and the accuracy of the ranking model, on pairs of one generation and across generations.
 
 use super::compared::{Compared, Line};
 use crate::stats::SIGNIFICANCE;
 use crate::tables::groups::{self, Measure};
 use crate::tables::{Cell, Table};
 
-/// The table; lines of methods that were not run are left out.
+/// The table; methods that were not run are left out.
 pub fn table(compared: &Compared<'_>) -> Table {
     let [first, second] = groups::value_titles(compared.shown().map(|line| line.group));
     let columns =

@@ -1,4 +1,4 @@
-//! The paper's tables, embedded, to set beside our own figures.
+//! The paper's tables, embedded for comparison with our own figures.
 //!
 //! Names are ours: `CR-TLEA-CMA-ES-v1` of the ablation is `tlea-cma-es-random`, `-v2` is
 //! `cr-tlea-cma-es-no-resample`, and the paper's `decision-making` is `decision-making-as-run`
@@ -39,8 +39,8 @@ pub fn find(method: &str, problem: &str) -> Option<&'static Published> {
     all().iter().find(|p| p.method == method && p.problem == problem)
 }
 
-/// Published R_rs in percent of a method against a base: as printed where the paper prints it, else
-/// from the printed totals.
+/// Published R_rs in percent of a method against a base: as printed if the paper prints it, otherwise computed from
+/// the printed totals.
 pub fn saving(method: &str, base: &str, problem: &str) -> Option<f64> {
     let line = find(method, problem)?;
     if method.strip_prefix("cr-") == Some(base) {
@@ -59,7 +59,7 @@ pub fn average_saving(method: &str, suite: &str) -> Option<f64> {
     })
 }
 
-/// Model accuracy that the paper states for its CR version on a problem, where it gives a number.
+/// The model accuracy that the paper states for its CR version on a problem, if it gives a number.
 pub fn model_accuracy(problem: &str) -> Option<f64> {
     match problem {
         "smd1" | "smd5" => Some(0.9),

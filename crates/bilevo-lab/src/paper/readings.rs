@@ -8,7 +8,7 @@ use crate::tables::{Cell, Table};
 /// The comparison that runs them.
 pub const ID: &str = "readings-bl-cma-es";
 
-/// The readings as the study runs them: what is printed, and what may be meant by the rest.
+/// The readings in the study: what is printed, and what the rest may mean.
 pub const METHODS: [&str; 5] = [
     "cr-bl-cma-es-published",
     "cr-bl-cma-es-published allocator.inputs=raw",
@@ -26,7 +26,7 @@ const WORDS: [&str; METHODS.len()] = [
     "-published, but the pool is not emptied: the latest 64, learnt afresh in every generation",
 ];
 
-/// One line for each reading; none if they were not run.
+/// One line for each reading; `None` if they were not run.
 pub fn table(all: &[Compared<'_>]) -> Option<Table> {
     let compared = all.iter().find(|c| c.comparison.id == ID)?;
     let columns = ["Reading", "R_rs %", "SMD6", "Solved", "Model accuracy", "across"];

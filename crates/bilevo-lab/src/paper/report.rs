@@ -1,4 +1,4 @@
-//! The report of the study: every table and figure of its comparisons, made once.
+//! The report of the study: every table and figure of its comparisons.
 
 use super::against::{self, Finding};
 use super::compared::Compared;
@@ -100,8 +100,8 @@ fn charts(all: &[Compared<'_>]) -> Vec<Charts> {
     sections.into_iter().filter(|section| !section.charts.is_empty()).collect()
 }
 
-/// The published figures beside ours, where there are any, and the table in the paper's layout, each
-/// with a name for its file.
+/// The published figures next to ours, if there are any, and the table in the paper's layout, each with a name for
+/// its file.
 fn tables(compared: &Compared<'_>) -> Vec<(String, Table)> {
     let id = compared.comparison.id;
     let beside = against::problem_table(compared).map(|table| (format!("{id}-published"), table));

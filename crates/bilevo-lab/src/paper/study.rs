@@ -30,8 +30,8 @@ pub enum Part {
     Controls,
     /// What the paper's text may mean.
     Readings,
-    /// What else the paper does not have: the default method, also on rotated problems and without its
-    /// parts, the steps from the paper to our ranking, capped lower searches.
+    /// What else is not in the paper: the default method, also on rotated problems and without some of its parts; the
+    /// steps from the paper to our ranking; capped lower searches.
     Beyond,
 }
 
@@ -54,7 +54,7 @@ impl Part {
     }
 }
 
-/// Some methods on some problems, one of them tested against the others.
+/// Some methods on some problems, one of which is tested against the others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
     /// Short name, for files.
@@ -63,27 +63,27 @@ pub struct Comparison {
     pub part: Part,
     /// Caption.
     pub title: &'static str,
-    /// Methods, in the order of the lines; with changed settings behind the name, by path, as in
-    /// `cr-boc upper.recall=4`. The method as it is must be in the same comparison then.
+    /// Methods, in the order of the lines. Changed settings follow the name, by path, as in `cr-boc upper.recall=4`;
+    /// the unchanged method must then be part of the same comparison.
     pub methods: &'static [&'static str],
-    /// What the others are tested against.
+    /// The method that the others are tested against.
     pub reference: &'static str,
-    /// What savings are measured against.
+    /// The baseline for savings.
     pub base: &'static str,
     /// The problems.
     pub on: Problems,
-    /// The published method that the reference is held against; none where nothing was published.
+    /// The published counterpart of the reference; `None` if nothing was published.
     pub published_as: Option<&'static str>,
 }
 
 /// Problems of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Problems {
-    /// What they are called together.
+    /// Their common name.
     pub name: &'static str,
     /// Their names.
     pub names: &'static [&'static str],
-    /// Their size; their usual one if absent.
+    /// Their size; if absent, their usual one.
     pub dims: Option<(usize, usize)>,
 }
 
@@ -110,7 +110,7 @@ pub fn tasks(comparisons: &[Comparison], first_seed: u64, runs: u64) -> Result<V
 }
 
 impl Comparison {
-    /// Its methods, with those that it only compares with.
+    /// Its methods, including those that it is only compared with.
     pub fn all_methods(&self) -> impl Iterator<Item = &'static str> {
         let (listed, others) = (self.methods, [self.base, self.reference]);
         listed.iter().copied().chain(others.into_iter().filter(|other| !listed.contains(other)))

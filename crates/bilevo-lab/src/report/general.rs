@@ -6,9 +6,9 @@ use crate::row::Row;
 use crate::tables::general::{self, Options};
 use crate::tables::groups;
 
-/// Curves at most.
+/// Maximum number of curves.
 const CURVES: usize = 1_000;
-/// Lines of a table at most.
+/// Maximum number of lines in a table.
 const LINES: usize = 2_000;
 
 /// The report of some rows (loaded with traces) under a title; `command` says how it was made.

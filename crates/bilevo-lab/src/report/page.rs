@@ -1,4 +1,4 @@
-//! Puts the page together from its template.
+//! Fills the template of the page.
 
 use super::{Curves, Report, ReportError};
 use crate::figures::Scene;
@@ -124,13 +124,13 @@ fn problems(curves: &[Curves]) -> Vec<&str> {
     seen
 }
 
-/// An SVG within the page needs no size of its own: the style gives it the width there is.
+/// An SVG within the page needs no size: the style sets its width.
 pub(crate) fn inline(scene: &Scene, id: &str) -> String {
     let size = format!(" width=\"{}\" height=\"{}\" role", scene.width, scene.height);
     scene.svg(id).replacen(&size, " role", 1)
 }
 
-/// The numbers behind a panel, for hovering and for other axes. Four digits are enough for both.
+/// The numbers of a panel, for tooltips and other axes. Four digits are enough for both.
 fn write_data(out: &mut String, panel: &Panel) {
     let list = |values: &[f64]| values.iter().map(|v| short(*v)).collect::<Vec<_>>().join(",");
     let log = panel.quantity == Quantity::Accuracy;
@@ -166,7 +166,7 @@ fn short(value: f64) -> String {
     }
 }
 
-/// A JSON string that cannot end the script element it stands in.
+/// A JSON string that cannot close the surrounding script element.
 fn json_text(text: &str) -> String {
     serde_json::Value::from(text).to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }

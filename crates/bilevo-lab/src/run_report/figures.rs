@@ -1,4 +1,4 @@
-//! The pictures of one run: how it got there, what was searched, and what lies around the answer.
+//! The pictures in a report on a run: its progress, its searches, and slices around the answer.
 
 use super::RunReport;
 use crate::figures::Scene;
@@ -10,22 +10,22 @@ use bilevo::printable::{grouped, short};
 use bilevo::record::Fate;
 use bilevo::{GenerationRecord, Level};
 
-/// Size of the wide pictures.
-const WIDE: (f64, f64) = (760.0, 300.0);
+/// Size of the pictures of progress: narrow enough to be read on a phone.
+const WIDE: (f64, f64) = (420.0, 270.0);
 /// Size of one panel of a slice.
 const PANEL: (f64, f64) = (360.0, 250.0);
 /// Height of a curve's name.
 const LABEL_HEIGHT: f64 = 13.0;
-/// Answers of the follower drawn in one panel.
+/// How many of the follower's variables are drawn in one panel.
 const RESPONSES: usize = 4;
-/// Violations up to this are none.
+/// Violations up to this count as none.
 const FEASIBLE: f64 = 1e-6;
 
 fn frame((width, height): (f64, f64), x: Axis, y: Axis) -> Frame {
-    Frame { left: 66.0, top: 34.0, width: width - 80.0, height: height - 78.0, x, y }
+    Frame { left: 74.0, top: 34.0, width: width - 88.0, height: height - 78.0, x, y }
 }
 
-/// Distances from a value, none of them 0: what is closer than can be told is drawn at the bottom.
+/// Distances from a value, for a logarithmic axis: none of them is 0, and the smallest are drawn at the bottom.
 pub(crate) struct Gaps {
     to: f64,
     floor: f64,
@@ -44,7 +44,7 @@ impl Gaps {
     }
 }
 
-/// How far F was from its end, over the evaluations; none if no generation was feasible.
+/// The distance of F from its final value, over the evaluations; `None` if no generation was feasible.
 pub(super) fn progress(report: &RunReport<'_>) -> Option<Scene> {
     let feasible = |g: &&GenerationRecord| g.upper_violation <= FEASIBLE && g.lower_violation <= FEASIBLE;
     let shown: Vec<&GenerationRecord> = report.records.iter().filter(feasible).collect();
@@ -76,7 +76,7 @@ pub(super) fn progress(report: &RunReport<'_>) -> Option<Scene> {
     Some(scene)
 }
 
-/// The colour of what became of a search.
+/// The colour of a search, by its outcome.
 fn ink(fate: Fate) -> Ink {
     match fate {
         Fate::Confirmed => Ink::Series(2),
@@ -89,7 +89,7 @@ fn ink(fate: Fate) -> Ink {
 /// Every search as a bar: how long it took, and how far from the answer it ended.
 pub(super) fn searches(report: &RunReport<'_>) -> Option<Scene> {
     let steps = &report.result.history;
-    // Of a single search the curve tells more.
+    // For a single search, the curve says more.
     let end = report.result.upper_value().filter(|_| steps.len() > 1)?;
     let values = || steps.iter().filter_map(|step| step.upper_value.filter(|_| step.feasible));
     let gaps = Gaps::new(end, values());
@@ -101,10 +101,11 @@ pub(super) fn searches(report: &RunReport<'_>) -> Option<Scene> {
     let y = Axis::around(values().map(|value| gaps.of(value)).chain([gaps.floor]), Spread::Log, Label::Value);
     let frame = Frame { top: 58.0, ..frame(WIDE, x, y) };
     scene.text((frame.left, 20.0), 14.0, Anchor::Start, Ink::Text, title);
-    let mut left = frame.left;
-    for fate in [Fate::Confirmed, Fate::Corrected, Fate::Arrived, Fate::Passed] {
-        scene.text((left, 42.0), 12.0, Anchor::Start, ink(fate), format!("■ {fate}"));
-        left += 40.0 + 7.0 * fate.to_string().len() as f64;
+    let mut left = 10.0;
+    let fates = [Fate::Confirmed, Fate::Corrected, Fate::Arrived, Fate::Passed];
+    for fate in fates.into_iter().filter(|fate| steps.iter().any(|step| step.fate == *fate)) {
+        scene.text((left, 42.0), 11.0, Anchor::Start, ink(fate), format!("■ {fate}"));
+        left += 26.0 + 5.8 * fate.to_string().len() as f64;
     }
     frame.draw(&mut scene);
     frame.name(&mut scene, "evaluations of both levels", "|F − final F|");
@@ -151,7 +152,7 @@ fn panel(report: &RunReport<'_>, slice: &Slice, title: &str, curves: &[Curve]) -
     for (k, (label, values)) in curves.iter().enumerate() {
         let seen: Vec<(&SlicePoint, (f64, f64))> =
             slice.points.iter().zip(values).filter_map(|(p, value)| Some((p, frame.at(p.at, (*value)?)))).collect();
-        // What breaks a constraint cannot be had: it is drawn as what would be, not as what is.
+        // Points that violate a constraint are not available, so they are drawn differently.
         for part in seen.chunk_by(|a, b| a.0.feasible == b.0.feasible).filter(|part| part[0].0.feasible) {
             scene.line(part.iter().map(|(_, at)| *at).collect(), Ink::Series(k), 2.0, "median");
         }
@@ -167,7 +168,7 @@ fn panel(report: &RunReport<'_>, slice: &Slice, title: &str, curves: &[Curve]) -
             labels.push((at.1 - 6.0, k, label.clone()));
         }
     }
-    // Curves may end at the same height; their names must not.
+    // Curves may end at the same height, but their names must not overlap.
     labels.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut free = f64::NEG_INFINITY;
     for (height, k, label) in labels {

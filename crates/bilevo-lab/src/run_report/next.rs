@@ -3,13 +3,13 @@
 use super::RunReport;
 use bilevo::{Level, Status, StopReason};
 
-/// Distance from a bound, as a share of the box, within which a variable is at it.
+/// A variable is at a bound if it is closer than this share of the box.
 const AT_BOUND: f64 = 1e-6;
 
-/// Where a variable of the answer stands in its box.
+/// Where a variable of the answer lies in its box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// In no box that anybody stated.
+    /// It has no known box.
     Unknown,
     Inside,
     Fixed,
@@ -19,7 +19,7 @@ pub(super) enum Place {
 
 pub(super) fn place(report: &RunReport<'_>, level: Level, index: usize) -> Place {
     let space = &report.spec.level(level).space;
-    // Of an answer of the follower's own solver no bounds are known.
+    // The bounds of the follower's own solver are unknown.
     if index >= space.dim() {
         return Place::Unknown;
     }

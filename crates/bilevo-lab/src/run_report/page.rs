@@ -1,4 +1,4 @@
-//! Puts the page of a run together from its template.
+//! Fills the template of a run's report.
 
 use super::next::{Place, advice, place};
 use super::{RunReport, figures};
@@ -7,7 +7,7 @@ use crate::report::page::{TablePart, inline};
 use crate::tables::{Cell, Table};
 use askama::Template;
 use bilevo::audit::around::{Bound, Slice, SlicePoint};
-use bilevo::printable::{grouped, short};
+use bilevo::printable::{digits, grouped, short};
 use bilevo::{Direction, Level, VERSION};
 
 #[derive(Template)]
@@ -31,7 +31,7 @@ struct Page {
     facts: Vec<(&'static str, String)>,
 }
 
-/// Pieces of a sentence, of which every second one, from the second on, is code.
+/// The parts of a sentence: text and code in turn, beginning with text.
 type Sentence = Vec<String>;
 
 /// A sentence with code between backticks.
@@ -116,7 +116,7 @@ fn tiles(report: &RunReport<'_>) -> Vec<Tile> {
     };
     let tile = |name, value, detail| Tile { name, value, detail };
     let mut tiles = vec![tile("F", number(result.upper_value()), upper + &known.unwrap_or_default())];
-    // A follower's own solver need not say what its answer is worth to it.
+    // The follower's own solver need not report f.
     if !report.spec.is_oracle_alone() || result.lower_value().is_some_and(f64::is_finite) {
         tiles.push(tile("f", number(result.lower_value()), lower));
     }
@@ -159,7 +159,7 @@ fn variables(report: &RunReport<'_>, level: Level) -> Table {
     table(title, &["variable", "value", "range", "where"], rows, "")
 }
 
-/// Why the answer may be trusted, or not.
+/// The reasons to trust the answer, or not to.
 fn reasons(report: &RunReport<'_>) -> Vec<String> {
     let result = report.result;
     let mut reasons: Vec<String> =
@@ -175,7 +175,7 @@ fn reasons(report: &RunReport<'_>) -> Vec<String> {
     reasons.extend(result.noise.iter().map(|noise| format!("The values are noisy: {noise}.")));
     reasons.extend(result.likeness.map(|likeness| format!("In tests: {likeness}.")));
     reasons.extend(result.audit.iter().map(|audit| format!("The audit, an independent check: {}.", audit.words)));
-    // An audit that rests on the proof says the same.
+    // If the audit relies on the proof, it already says so.
     let said = |words: &str| result.audit.as_ref().is_some_and(|audit| audit.words.starts_with(words));
     let proofs = result.proof.iter().flat_map(|proof| proof.words(result.names.as_ref())).filter(|words| !said(words));
     reasons.extend(proofs.map(|words| format!("By proof from the formulas: {words}.")));
@@ -202,12 +202,12 @@ fn history(report: &RunReport<'_>) -> Table {
     table("Searches", &["search", "restart", "F at its end", "recheck", "evaluations"], rows.collect(), note)
 }
 
-/// By how much F changes when a variable moves by about a hundredth of its range.
+/// How much F changes if a variable moves by about a hundredth of its range.
 fn sensitivity(report: &RunReport<'_>) -> Option<Table> {
     let row = |slice: &Slice| {
         let here = report.point(Level::Upper)[slice.index];
         let value = slice.points.iter().find(|p| p.at == here)?.upper_value?;
-        // The slice has other points too, and one of them may happen to lie right beside the answer.
+        // A slice has other points too, and one of them may lie very close to the answer.
         let range = slice.points.last()?.at - slice.points.first()?.at;
         let whole = report.spec.upper.space.variable(slice.index).is_whole();
         let step = if whole { 0.5 } else { range / 200.0 };
@@ -215,10 +215,10 @@ fn sensitivity(report: &RunReport<'_>) -> Option<Table> {
         let up = slice.points.iter().find(|p| p.at - here > step);
         let beside = |neighbour: Option<&SlicePoint>| match neighbour {
             Some(p) if p.feasible => {
-                let change = p.upper_value.map(|v| v - value);
-                format!("{} (at {})", number(change), short(p.at))
+                let change = p.upper_value.map_or("–".into(), |v| digits(v - value, 3));
+                format!("{change} (at {})", digits(p.at, 4))
             }
-            Some(p) => format!("infeasible (at {})", short(p.at)),
+            Some(p) => format!("infeasible (at {})", digits(p.at, 4)),
             None => "–".into(),
         };
         Some(vec![report.name(Level::Upper, slice.index), short(here), beside(down), beside(up)])

@@ -1,10 +1,9 @@
 //! The two-sided Wilcoxon rank-sum (Mann–Whitney) test and the effect sizes that come with it.
 //!
-//! Exact when a sample has at most 8 values and nothing is tied, else the normal approximation
-//! with tie and continuity correction: the rule of `scipy.stats.mannwhitneyu(method="auto")`. The
-//! one deviation: against a sample of more than [`EXACT_LARGEST`] values the approximation serves
-//! in any case. Exact counts are the coefficients of a Gaussian binomial, built factor by factor in
-//! integers; cost O(m² n) for sizes m <= n.
+//! Exact if a sample has at most 8 values and there are no ties, otherwise the normal approximation with tie and
+//! continuity correction: the rule of `scipy.stats.mannwhitneyu(method="auto")`. There is one deviation: if the other
+//! sample has more than [`EXACT_LARGEST`] values, the approximation is always used. Exact counts are the coefficients
+//! of a Gaussian binomial, built factor by factor in integers; cost O(m² n) for sizes m <= n.
 
 use super::{StatsError, check};
 
@@ -36,8 +35,8 @@ pub struct RankSum {
 }
 
 impl RankSum {
-    /// Vargha and Delaney's A12: chance that a value of the first sample is the larger one, ties
-    /// counted half. 0.5 means no difference; below 0.5 the first sample is smaller.
+    /// Vargha and Delaney's A12: the probability that a value of the first sample is the larger one, ties counted
+    /// half. 0.5 means no difference; below 0.5 the first sample is smaller.
     pub fn a12(&self) -> f64 {
         self.u / (self.sizes.0 as f64 * self.sizes.1 as f64)
     }

@@ -1,4 +1,4 @@
-//! What can be wrong with a store, in words that say what to do.
+//! What can be wrong with a store, and what to do about it.
 
 use rusqlite::ErrorCode;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ pub enum StoreError {
     /// No such file.
     #[error("there is no store `{}`\nhint: `bilevo experiment run … --store FILE` makes one", .path.display())]
     Missing {
-        /// The path asked for.
+        /// The requested path.
         path: PathBuf,
     },
     /// Some other file.
@@ -41,7 +41,7 @@ pub enum StoreError {
         /// What was found.
         detail: String,
     },
-    /// It carries our mark, but other tables.
+    /// It has our mark, but other tables.
     #[error("`{}` is marked as a bilevo store, but its tables are not those of one: {detail}\nhint: restore it from a copy, or use another store; this one is left unchanged", .path.display())]
     Tables {
         /// The file.
@@ -49,13 +49,13 @@ pub enum StoreError {
         /// What is missing.
         detail: String,
     },
-    /// A writer came while it was read.
+    /// Another process wrote to it while it was being read.
     #[error("the store `{}` was written to while it was read\nhint: try again", .path.display())]
     Changed {
         /// The file.
         path: PathBuf,
     },
-    /// Another process writes.
+    /// Another process is writing to it.
     #[error("another process{} is writing to `{}`\nhint: wait for it to end, or use another store", .process.map(|p| format!(" ({p})")).unwrap_or_default(), .path.display())]
     Busy {
         /// The file.

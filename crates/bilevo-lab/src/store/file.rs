@@ -1,10 +1,10 @@
-//! The file of a store from outside: where it is, whether it is one, how it comes into being, and
-//! who may write to it.
+//! The file of a store, seen from outside: where it is, whether it is a store, how it is created, and who may write
+//! to it.
 //!
-//! Whether a file is a store is read from its first bytes before SQLite touches it, because SQLite
-//! may write to whatever it opens. A new store is made under another name and renamed when
-//! complete. The writer is whoever holds an operating-system lock on `FILE.lock`; the kernel
-//! releases it when the process ends, however that happens.
+//! Whether a file is a store is decided from its first bytes, before SQLite touches it, because SQLite may write to
+//! whatever it opens. A new store is created under another name and renamed when it is complete. The writer is the
+//! process that holds an operating-system lock on `FILE.lock`; the kernel releases it when the process ends, for
+//! whatever reason.
 //!
 //! A store is one file while no process writes to it. Its write-ahead log exists from the first write to the
 //! end of the writer, who then takes the store out of WAL mode. So a store in WAL mode without its log is
@@ -23,7 +23,7 @@ use std::sync::{Mutex, PoisonError};
 pub(super) const APPLICATION_ID: u32 = 0x6269_6c76;
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
-/// The right to write to a store; given up when dropped.
+/// The right to write to a store, until this is dropped.
 #[derive(Debug)]
 pub struct WriterLock {
     file: File,
@@ -32,15 +32,14 @@ pub struct WriterLock {
 
 impl Drop for WriterLock {
     fn drop(&mut self) {
-        // Before the lock is given up: afterwards the file may be somebody else's.
+        // Before the lock is released; afterwards, the file may belong to another process.
         let _ = fs::remove_file(&self.path);
-        // Closing is not enough: a child that is just being started has a copy of every open file.
+        // Closing is not enough: a child process that is just being started has a copy of every open file.
         let _ = self.file.unlock();
     }
 }
 
-/// The one path by which a store is known, links resolved, so that all its writers meet at the
-/// same lock.
+/// The canonical path of a store, with links resolved, so that all its writers use the same lock.
 pub(super) fn locate(path: &Path) -> Result<PathBuf, StoreError> {
     let context = |e| StoreError::io(path, e);
     let full = files::resolve(path).and_then(std::path::absolute).map_err(context)?;
@@ -48,7 +47,7 @@ pub(super) fn locate(path: &Path) -> Result<PathBuf, StoreError> {
         Ok(found) => match found.metadata().map_err(context)?.file_type() {
             kind if kind.is_file() => Ok(found),
             kind if kind.is_dir() => Err(StoreError::not_a_store(&found, "it is a folder")),
-            // Opening a pipe would wait for somebody at its other end.
+            // Opening a pipe would block until somebody opens its other end.
             _ => Err(StoreError::not_a_store(&found, "it is a pipe, a socket or a device")),
         },
         Err(e) if e.kind() == ErrorKind::NotFound => match (full.parent(), full.file_name()) {
@@ -59,7 +58,7 @@ pub(super) fn locate(path: &Path) -> Result<PathBuf, StoreError> {
     }
 }
 
-/// Whether a path leads to the store at `store` (located) or to a file that belongs to it.
+/// Whether a path is the store at `store` (canonical) or one of its companion files.
 pub(super) fn belongs(path: &Path, store: &Path) -> bool {
     let located = locate(path).unwrap_or_else(|_| path.to_path_buf());
     located == store || ["-wal", "-shm", "-journal", ".lock", ".new"].iter().any(|s| located == beside(store, s))
@@ -68,11 +67,11 @@ pub(super) fn belongs(path: &Path, store: &Path) -> bool {
 /// How many stores of this process are open at each path.
 static OPEN: Mutex<BTreeMap<PathBuf, usize>> = Mutex::new(BTreeMap::new());
 
-/// Keeps count of an open store; to be dropped after its connection.
+/// Counts an open store; drop it after its connection.
 #[derive(Debug)]
 pub(super) struct Registration {
     path: PathBuf,
-    /// Whether the latest rows may be in a log that is not here.
+    /// Whether the latest rows may be in a log that is missing.
     pub(super) log_is_missing: bool,
 }
 
@@ -101,7 +100,8 @@ impl Drop for Registration {
     }
 }
 
-/// Refuses a file that is no store, is cut off, or comes from a newer version. True if it lacks its log.
+/// Rejects a file that is not a store, is truncated, or comes from a newer version. Returns true if its log is
+/// missing.
 fn check_header(path: &Path) -> Result<bool, StoreError> {
     let context = |e| StoreError::io(path, e);
     let foreign = |found| Err(StoreError::not_a_store(path, found));
@@ -126,12 +126,12 @@ fn check_header(path: &Path) -> Result<bool, StoreError> {
         return Err(StoreError::Newer { path: path.to_path_buf(), found: version, known });
     }
     check_length(path, &header, pages)?;
-    // Beside a writer's lock, a log that is not there is not needed.
+    // If a writer holds the lock, a missing log is not needed.
     let in_wal_mode = header.get(18) == Some(&2);
     Ok(in_wal_mode && !beside(path, "-wal").exists() && !beside(path, ".lock").exists())
 }
 
-/// Refuses a truncated file. While a write-ahead log is there, the file itself may lag behind.
+/// Rejects a truncated file. With a write-ahead log, the file itself may be behind.
 fn check_length(path: &Path, header: &[u8], pages: u32) -> Result<(), StoreError> {
     let log = fs::metadata(beside(path, "-wal")).map_or(0, |m| m.len());
     let length = fs::metadata(path).map_err(|e| StoreError::io(path, e))?.len();
@@ -148,17 +148,17 @@ fn check_length(path: &Path, header: &[u8], pages: u32) -> Result<(), StoreError
     Ok(())
 }
 
-/// Makes an empty store, complete or not at all.
+/// Creates an empty store, complete or not at all.
 pub(super) fn create(path: &Path) -> Result<(), StoreError> {
     let context = |e| StoreError::io(path, e);
-    // Held while creating: of two processes the second finds the store made.
+    // The lock is held while creating: of two processes, the second finds the store complete.
     let _guard = hold_lock_file(path, |file| file.lock().map_err(context))?;
     if path.exists() {
         return Ok(());
     }
     let unfinished = beside(path, ".new");
     remove(&unfinished)?;
-    // What a removed store left behind: SQLite would play an old log into the new file.
+    // Leftovers of a removed store: SQLite would apply an old log to the new file.
     for name in [&unfinished, path] {
         for suffix in ["-wal", "-shm", "-journal"] {
             remove(&beside(name, suffix))?;
@@ -182,12 +182,13 @@ fn fill(path: &Path) -> rusqlite::Result<()> {
     conn.close().map_err(|(_, e)| e)
 }
 
-/// Others may read from now on while we write. Without the mode (somebody holds the file) they wait.
+/// From now on, others may read while we write. If the mode cannot be set (another process holds the file), they
+/// wait.
 pub(super) fn begin_writing(conn: &Connection) {
     let _ = conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()));
 }
 
-/// Puts everything into the one file. Where another connection is open, that is left to the last.
+/// Moves everything into the single file. If other connections are open, the last one does it.
 pub(super) fn end_writing(conn: &Connection) {
     let _ = conn.busy_timeout(std::time::Duration::ZERO);
     conn.flush_prepared_statement_cache();
@@ -196,7 +197,7 @@ pub(super) fn end_writing(conn: &Connection) {
     }
 }
 
-/// Becomes the writer, or tells who is.
+/// Becomes the writer, or reports which process is.
 pub(super) fn lock(path: &Path) -> Result<WriterLock, StoreError> {
     let mut lock = hold_lock_file(path, |mut file| match file.try_lock() {
         Ok(()) => Ok(()),
@@ -207,7 +208,7 @@ pub(super) fn lock(path: &Path) -> Result<WriterLock, StoreError> {
         }
         Err(TryLockError::Error(e)) => Err(StoreError::io(path, e)),
     })?;
-    // The number only serves the message above.
+    // The number is only used in the message above.
     let file = &mut lock.file;
     let noted = file
         .set_len(0)
@@ -217,8 +218,8 @@ pub(super) fn lock(path: &Path) -> Result<WriterLock, StoreError> {
     Ok(lock)
 }
 
-/// Locks the file beside a store, in a way of one's own. Whoever had it before may have removed it in the
-/// meantime: then there is another one, or none.
+/// Locks the file next to a store. Its previous owner may have removed it in the meantime: then there is another one,
+/// or none.
 fn hold_lock_file(path: &Path, lock: impl Fn(&File) -> Result<(), StoreError>) -> Result<WriterLock, StoreError> {
     let name = beside(path, ".lock");
     loop {

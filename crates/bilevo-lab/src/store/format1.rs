@@ -1,7 +1,7 @@
-//! Stores of format 1, which had one column for each figure of a run: read as they are, or brought
-//! over to the present format.
+//! Stores of format 1, which had one column for each figure of a run: they can be read, or converted to the current
+//! format.
 //!
-//! What a problem's optima say about a run is found anew, because it was judged differently then.
+//! Whether a run is solved is judged again, because the rule was different then.
 
 use super::FailedRun;
 use super::schema::{self, Line};
@@ -45,7 +45,7 @@ pub(super) fn failures(conn: &Connection) -> rusqlite::Result<Vec<FailedRun>> {
     statement.query_map([], |row| Ok(FailedRun { id: schema::read_id(row)?, message: row.get(9)? }))?.collect()
 }
 
-/// The runs of the lines that are wanted, without traces.
+/// The selected runs, without traces.
 pub(super) fn runs(conn: &Connection, wanted: &dyn Fn(Line) -> bool) -> rusqlite::Result<Vec<(Line, Row)>> {
     let configs = schema::configs(conn)?;
     let mut specs = Specs::default();
@@ -63,7 +63,7 @@ pub(super) fn runs(conn: &Connection, wanted: &dyn Fn(Line) -> bool) -> rusqlite
     Ok(runs)
 }
 
-/// Renames the tables of format 1 to make room for those of the present format.
+/// Renames the tables of format 1 to make room for those of the current format.
 pub(super) fn set_aside(conn: &Connection) -> rusqlite::Result<()> {
     conn.execute_batch(
         "ALTER TABLE runs RENAME TO runs_1; ALTER TABLE traces RENAME TO traces_1;
@@ -71,7 +71,7 @@ pub(super) fn set_aside(conn: &Connection) -> rusqlite::Result<()> {
     )
 }
 
-/// Fills the present tables from those set aside, and removes these.
+/// Fills the current tables from the renamed ones, and removes these.
 pub(super) fn bring_over(conn: &Connection) -> rusqlite::Result<()> {
     conn.execute_batch("INSERT INTO configs (hash, config) SELECT hash, config FROM configs_1;")?;
     let mut specs = Specs::default();
@@ -96,11 +96,11 @@ pub(super) fn bring_over(conn: &Connection) -> rusqlite::Result<()> {
             schema::note_failure(conn, &schema::read_id(line)?, line.get_ref(9)?.as_str()?)?;
         }
     }
-    // Children first: the old tables refer to one another.
+    // Children first: the old tables refer to each other.
     conn.execute_batch("DROP TABLE traces_1; DROP TABLE failures_1; DROP TABLE runs_1; DROP TABLE configs_1;")
 }
 
-/// A line of [`SELECT_RUNS`] as the present result, by way of its JSON.
+/// A line of [`SELECT_RUNS`] as a current result, converted through JSON.
 fn read_result(row: &rusqlite::Row<'_>, specs: &mut Specs) -> rusqlite::Result<RunResult> {
     let text = |at: usize| row.get::<_, String>(at);
     let count = |at: usize| row.get::<_, i64>(at).map(i64::cast_unsigned);
@@ -114,7 +114,7 @@ fn read_result(row: &rusqlite::Row<'_>, specs: &mut Specs) -> rusqlite::Result<R
         "x": vector(10)?, "y": vector(11)?, "F": real(12)?, "f": real(13)?,
         "upper_violation": real(14)?, "lower_violation": real(15)?,
         "accuracy": accuracy.transpose()?, "solved": null,
-        // Whether a target was in force and missed was not kept.
+        // Format 1 did not record whether there was a target that was missed.
         "target_met": (stop == "target").then_some(true),
         "evaluations": {
             "upper": count(18)?, "lower": count(19)?, "refine_lower": count(20)?,
@@ -129,7 +129,7 @@ fn read_result(row: &rusqlite::Row<'_>, specs: &mut Specs) -> rusqlite::Result<R
     Ok(result)
 }
 
-/// Built-in problems by name and size; format 1 knew no others.
+/// Built-in problems by name and size; format 1 had no others.
 #[derive(Default)]
 struct Specs(BTreeMap<(String, (usize, usize)), Option<ProblemSpec>>);
 

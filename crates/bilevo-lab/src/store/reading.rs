@@ -1,9 +1,9 @@
-//! Reading a store without writing anything, wherever it lies.
+//! Reads a store without writing anything, wherever it is.
 //!
-//! SQLite's own reader of a WAL file makes files beside it. Without a log there is nothing to share:
-//! the file is complete and opened as immutable (on Unix; addresses of files differ elsewhere). With a log, somebody is writing, or was killed:
-//! SQLite's reader shares what the writer left there. Where that is not allowed (a read-only folder
-//! whose log came without its index), copies are read.
+//! SQLite's own reader of a WAL file creates files next to it. Without a log, there is nothing to share: the file is
+//! complete and opened as immutable (on Unix; file addresses differ elsewhere). With a log, another process is
+//! writing or was killed, and SQLite's reader shares what it left there. If that is not allowed (in a read-only
+//! folder whose log has no index), copies are read.
 
 use super::StoreError;
 use super::file::beside;
@@ -12,17 +12,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// How a file looked when it was opened without locks, or where its copy is.
+/// The state of a file when it was opened without locks, or its copy.
 #[derive(Debug)]
 pub(super) enum Snapshot {
     /// Length and time of the last change.
     Unlocked(Option<(u64, SystemTime)>),
-    /// A copy, removed with this.
+    /// A copy, removed when this is dropped.
     Copy(#[expect(dead_code, reason = "kept for its drop")] tempfile::TempDir),
 }
 
 impl Snapshot {
-    /// Whether what was read is still what the file held when it was opened.
+    /// Whether the file is still the same as when it was opened.
     pub(super) fn holds(&self, path: &Path) -> bool {
         match self {
             Snapshot::Unlocked(then) => *then == look(path),
@@ -36,7 +36,7 @@ fn look(path: &Path) -> Option<(u64, SystemTime)> {
     Some((found.len(), found.modified().ok()?))
 }
 
-/// Opens a located store for reading.
+/// Opens a store at its canonical path for reading.
 pub(super) fn connect(path: &Path) -> Result<(Connection, Option<Snapshot>), StoreError> {
     let then = look(path);
     let log = fs::metadata(beside(path, "-wal")).map_or(0, |m| m.len());
@@ -56,14 +56,14 @@ fn read_only() -> OpenFlags {
     OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX
 }
 
-/// SQLite looks at a file only when it has to.
+/// SQLite reads a file only when it has to.
 fn probe(conn: Connection) -> rusqlite::Result<Connection> {
     conn.busy_timeout(Duration::from_secs(10))?;
     conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(conn)
 }
 
-/// The file and its log in a folder where SQLite may write.
+/// Copies of the file and its log, in a folder where SQLite may write.
 fn copied(path: &Path) -> Result<(Connection, Option<Snapshot>), StoreError> {
     let folder = tempfile::tempdir().map_err(|e| StoreError::io(&std::env::temp_dir(), e))?;
     let copy = folder.path().join("store.db");
@@ -75,7 +75,7 @@ fn copied(path: &Path) -> Result<(Connection, Option<Snapshot>), StoreError> {
     Ok((conn, Some(Snapshot::Copy(folder))))
 }
 
-/// The address under which SQLite takes no locks and makes no files.
+/// The address under which SQLite takes no locks and creates no files.
 fn immutable(path: &Path) -> PathBuf {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
     let mut address = String::from("file:");

@@ -1,8 +1,8 @@
-//! The tables of a store and how a row goes in and out of them.
+//! The tables of a store, and how rows are written and read.
 //!
-//! `runs` has one line for each run: the columns of its [`RunId`], by which it is found, and the
-//! result as JSON. `traces` holds its convergence curve, `configs` each config once, `failures` the
-//! runs that ended in an error. Unsigned numbers are stored by their bits.
+//! `runs` has one line for each run: the columns of its [`RunId`], which identify it, and the result as JSON.
+//! `traces` holds its convergence curve, `configs` each config once, and `failures` the runs that ended in an error.
+//! Unsigned numbers are stored by their bits.
 
 use super::{FailedRun, format1};
 use crate::row::Row;
@@ -33,7 +33,7 @@ const TABLES: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
-/// Makes a new store's tables, or brings an older store up to [`FORMAT`]; all or nothing.
+/// Creates the tables of a new store, or updates an older store to [`FORMAT`]; all or nothing.
 pub(super) fn prepare(conn: &mut Connection) -> rusqlite::Result<()> {
     let transaction = conn.transaction_with_behavior(TransactionBehavior::Exclusive)?;
     match format(&transaction)? {
@@ -85,7 +85,7 @@ pub(super) fn check(conn: &Connection) -> rusqlite::Result<()> {
 /// The line number of a run within its store.
 pub(super) type Line = i64;
 
-/// Writes a run without its trace; its line if the run is new.
+/// Writes a run without its trace; returns its line if the run is new.
 pub(super) fn write(conn: &Connection, row: &Row) -> rusqlite::Result<Option<Line>> {
     let result = serde_json::to_string(&row.result).map_err(|e| rusqlite::Error::ToSqlConversionFailure(e.into()))?;
     conn.prepare_cached("INSERT OR IGNORE INTO configs (hash, config) VALUES (?1, ?2)")?
@@ -95,13 +95,13 @@ pub(super) fn write(conn: &Connection, row: &Row) -> rusqlite::Result<Option<Lin
     Ok(new.then(|| conn.last_insert_rowid()))
 }
 
-/// Notes that a run failed.
+/// Records that a run failed.
 pub(super) fn note_failure(conn: &Connection, id: &RunId, message: &str) -> rusqlite::Result<()> {
     let values = id_values(id).into_iter().chain([message.to_string().into()]);
     conn.prepare_cached(INSERT_FAILURE)?.execute(params_from_iter(values)).map(|_| ())
 }
 
-/// Removes that note.
+/// Removes that record.
 pub(super) fn forget_failure(conn: &Connection, id: &RunId) -> rusqlite::Result<()> {
     conn.prepare_cached(DELETE_FAILURE)?.execute(params_from_iter(id_values(id))).map(|_| ())
 }
@@ -141,7 +141,7 @@ pub(super) fn ids(conn: &Connection) -> rusqlite::Result<Vec<(Line, RunId)>> {
     statement.query_map([], |row| Ok((row.get(9)?, read_id(row)?)))?.collect()
 }
 
-/// The runs of the lines that are wanted, without traces.
+/// The selected runs, without traces.
 pub(super) fn runs(conn: &Connection, wanted: &dyn Fn(Line) -> bool) -> rusqlite::Result<Vec<(Line, Row)>> {
     let configs = configs(conn)?;
     let mut statement = conn.prepare(SELECT_RUNS)?;
@@ -167,7 +167,7 @@ fn read_result(json: &str, column: usize) -> rusqlite::Result<RunResult> {
     serde_json::from_str(json).map_err(|e| unreadable(column, e))
 }
 
-/// What a column holds makes no sense.
+/// The content of a column makes no sense.
 pub(super) fn unreadable(column: usize, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, Box::new(error))
 }

@@ -25,7 +25,7 @@ pub(super) fn encode(trace: &[TracePoint]) -> Vec<u8> {
     bytes
 }
 
-/// The trace in some bytes; none if they are no trace.
+/// Decodes a trace; `None` if the bytes are not one.
 pub(super) fn decode(bytes: &[u8]) -> Option<Vec<TracePoint>> {
     let (&FORMAT, mut rest) = bytes.split_first()? else { return None };
     let mut trace = Vec::new();
@@ -46,7 +46,7 @@ pub(super) fn decode(bytes: &[u8]) -> Option<Vec<TracePoint>> {
     Some(trace)
 }
 
-/// What the next point is written relative to.
+/// The previous point, to which the next one is relative.
 #[derive(Default)]
 struct Last {
     upper_evals: u64,

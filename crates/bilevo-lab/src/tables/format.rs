@@ -1,24 +1,24 @@
 //! Writes a [`Table`] as text, Markdown, LaTeX (booktabs), CSV or HTML.
 //!
-//! Names come from problem files and may hold anything: each format escapes what would change its
-//! structure or be run (`<script>`, LaTeX commands, CSV formulas, pipes, terminal escapes).
+//! Names come from problem files and may contain anything: each format escapes what would change its structure or be
+//! executed (`<script>`, LaTeX commands, CSV formulas, pipes, terminal escapes).
 
 use super::{Align, Cell, Column, Mark, Table};
 use crate::csv;
 use bilevo::printable::printable_char;
 use std::fmt::Write;
 
-/// What a table is written as.
+/// The format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Columns lined up with blanks.
+    /// Columns aligned with blanks.
     Text,
     /// A GitHub table.
     Markdown,
     /// A `booktabs` table.
     Latex,
-    /// Comma-separated values, one line for each row; marks in columns of their own, and no closing
-    /// lines ([`Table::closing`] gives those).
+    /// Comma-separated values, one line per row; marks have their own columns, and there are no closing lines
+    /// ([`Table::closing`] returns those).
     Csv,
 }
 
@@ -60,7 +60,7 @@ impl Table {
     fn text(&self) -> String {
         let marked = self.marked_columns();
         let pad = |marked: bool| if marked { "  " } else { "" };
-        // A mark must not shift its number: in a column with marks a cell without one ends in blanks.
+        // A mark must not shift its number: in a column with marks, cells without one end in blanks.
         let shown = |(cell, &marked): (&Cell, &bool)| match cell.mark {
             Some(mark) => format!("{} {}", plain(&cell.text), mark.symbol()),
             None => plain(&cell.text) + pad(marked),
@@ -169,7 +169,7 @@ impl Table {
     }
 }
 
-/// A number as it is, nothing for a dash, and text that no spreadsheet runs.
+/// A number unchanged, nothing for a dash, and text that no spreadsheet executes.
 fn csv_cell(text: &str) -> String {
     match text {
         "–" => String::new(),
@@ -178,7 +178,7 @@ fn csv_cell(text: &str) -> String {
     }
 }
 
-/// Without control characters (terminal escapes, line ends) and what turns the direction of writing.
+/// Text without control characters (terminal escapes, line ends) and characters that change the direction of writing.
 pub fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { printable_char(c) }).collect()
 }
@@ -215,7 +215,7 @@ fn latex(text: &str) -> String {
             '>' => out.push_str("\\textgreater{}"),
             '|' => out.push_str("\\textbar{}"),
             '"' => out.push_str("\\textquotedbl{}"),
-            // Behind `\\` these two would be arguments of the line break.
+            // After `\\`, these two would be arguments of the line break.
             '[' => out.push_str("{[}"),
             '*' => out.push_str("{*}"),
             '≈' => out.push_str("$\\approx$"),

@@ -7,7 +7,7 @@ use super::{Cell, Table, Tally, sci};
 use crate::stats::{self, SIGNIFICANCE};
 use bilevo::methods::BASES;
 
-/// What a general table shows beside the plain figures.
+/// What a general table shows besides the plain figures.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
     /// Method that the others are tested against.

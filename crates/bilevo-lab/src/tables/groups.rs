@@ -1,8 +1,8 @@
 //! Runs that belong together: one method on one problem of one size, under one config and version.
 //!
-//! Rows of different configs or versions never mix. A label says no more than it must to tell the
-//! groups of a store apart: sizes and settings only where there are several, version and config only
-//! where everything else is the same. [`remarks`] says what the labels leave out.
+//! Rows of different configs or versions are never mixed. A label says only what is needed to distinguish the groups
+//! of a store: sizes and settings only if there are several, version and config only if everything else is the same.
+//! [`remarks`] says what the labels leave out.
 
 use crate::row::Row;
 use crate::stats;
@@ -10,10 +10,10 @@ use bilevo::RunId;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A run without an answer is farther away than any other; the tests need a finite number.
+/// A run without an answer counts as farther away than any other; the tests need a finite number.
 const NO_ANSWER: f64 = f64::MAX;
 
-/// What is measured of a run, in the order of the paper's columns.
+/// What is measured in a run, in the order of the paper's columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// |F - F*|
@@ -33,7 +33,7 @@ impl Measure {
     pub const ALL: [Measure; 5] =
         [Measure::UpperAccuracy, Measure::LowerAccuracy, Measure::UpperEvals, Measure::LowerEvals, Measure::TotalEvals];
 
-    /// The measure of a run; none if the problem's optimum is unknown and it would be needed.
+    /// The measure of a run; `None` if it needs an optimum that is unknown.
     fn of(self, row: &Row) -> Option<f64> {
         let distance = |value: Option<f64>| value.filter(|v| v.is_finite()).unwrap_or(NO_ANSWER);
         match self {
@@ -57,9 +57,9 @@ impl Measure {
 /// The runs of one method on one problem.
 #[derive(Clone, Debug)]
 pub struct Group<'a> {
-    /// Problem, with its size where there are several sizes of it.
+    /// Problem, with its size if it was run in several sizes.
     pub problem: String,
-    /// Method, with its settings where it was run with several.
+    /// Method, with its settings if it was run with several.
     pub method: String,
     /// The runs.
     pub rows: Vec<&'a Row>,
@@ -71,7 +71,7 @@ impl Group<'_> {
         self.rows.iter().filter_map(|r| measure.of(r)).collect()
     }
 
-    /// Median of a measure; none if no run has it.
+    /// Median of a measure; `None` if no run has it.
     pub fn median(&self, measure: Measure) -> Option<f64> {
         middle(&self.values(measure))
     }
@@ -87,7 +87,7 @@ impl Group<'_> {
         stats::median(&values).ok()
     }
 
-    /// Median of a measure for a table: of the objectives where the optimum is unknown.
+    /// The median of a measure for a table: of the objectives if the optimum is unknown.
     pub fn shown(&self, measure: Measure) -> Option<f64> {
         match measure {
             Measure::UpperAccuracy if !self.has_optimum() => self.median_of(|r| r.result.upper_value()),
@@ -101,7 +101,7 @@ impl Group<'_> {
         self.rows.iter().any(|r| r.solved().is_some())
     }
 
-    /// Runs that solved the problem; none if its optimum is unknown.
+    /// Runs that solved the problem; `None` if its optimum is unknown.
     pub fn solved(&self) -> Option<usize> {
         self.has_optimum().then(|| self.rows.iter().filter(|r| r.solved() == Some(true)).count())
     }
@@ -127,13 +127,13 @@ impl Group<'_> {
     }
 }
 
-/// The median of some values of a measure, infinite if the middle has no answer; none without any.
+/// The median of some values of a measure, infinite if the middle one has no answer; `None` without any values.
 pub fn middle(values: &[f64]) -> Option<f64> {
     stats::median(values).ok().map(without_answer)
 }
 
 fn without_answer(value: f64) -> f64 {
-    // Between quartiles half of the farthest value is as far as the whole of it.
+    // Half of the farthest value, between quartiles, counts as the whole of it.
     if value > NO_ANSWER / 1e6 { f64::INFINITY } else { value }
 }
 
@@ -150,8 +150,8 @@ pub fn group(rows: &[Row]) -> Vec<Group<'_>> {
         .collect()
 }
 
-/// What a reader of tables must know and labels do not say: settings that every run of a method has,
-/// and versions that stand side by side.
+/// What readers of tables must know and labels do not say: settings that all runs of a method share, and versions
+/// that are compared.
 pub fn remarks(groups: &[Group<'_>]) -> Vec<String> {
     let rows = || groups.iter().flat_map(|g| &g.rows).map(|row| row.id());
     let mut remarks = Vec::new();
@@ -187,7 +187,7 @@ pub fn find<'g, 'a>(groups: &'g [Group<'a>], method: &str, problem: &str) -> Opt
     groups.iter().find(|g| g.method == method && g.problem == problem)
 }
 
-/// Headings of the first two measures: objectives stand in where an optimum is unknown.
+/// Headings of the first two measures: the objectives if an optimum is unknown.
 pub fn value_titles<'g>(groups: impl Iterator<Item = &'g Group<'g>> + Clone) -> [&'static str; 2] {
     let mut known = groups.map(Group::has_optimum);
     match (known.clone().any(|k| k), known.any(|k| !k)) {
@@ -212,7 +212,7 @@ pub fn methods<'g>(groups: &'g [Group<'_>]) -> Vec<&'g str> {
     names
 }
 
-/// The identity of a run but for its seed, in the order of tables.
+/// The identity of a run without its seed, in the order of tables.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Cell<'a> {
     problem: Natural<'a>,
@@ -239,13 +239,13 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// What a label says at most, unless it has to tell origins apart.
+    /// What a label says at most, unless it has to distinguish origins.
     fn named(&self) -> Named<'a> {
         (self.problem.0, self.dims, self.method.0, self.settings)
     }
 }
 
-/// What there is several of, so that labels must tell it apart.
+/// What occurs several times, so that labels must distinguish it.
 struct Labels<'a> {
     sizes: BTreeMap<&'a str, BTreeSet<(usize, usize)>>,
     settings: BTreeMap<&'a str, BTreeSet<&'a str>>,
@@ -288,7 +288,7 @@ impl<'a> Labels<'a> {
     }
 }
 
-/// A name ordered with its digits as numbers.
+/// A name, ordered with its digits as numbers.
 #[derive(PartialEq, Eq)]
 struct Natural<'a>(&'a str);
 
@@ -316,7 +316,7 @@ impl Ord for Natural<'_> {
     }
 }
 
-/// The leading non-digits, the digits behind them, and what is left.
+/// The leading non-digits, the digits after them, and the rest.
 fn chunk(text: &str) -> (&str, &str, &str) {
     let word = text.find(|c: char| c.is_ascii_digit()).unwrap_or(text.len());
     let (head, tail) = text.split_at(word);

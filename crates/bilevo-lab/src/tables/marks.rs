@@ -1,4 +1,4 @@
-//! Tests of every method against a reference on the same problem, made once for all that show them.
+//! Tests of every method against a reference on the same problem, computed once.
 
 use super::Mark;
 use super::groups::{Group, Measure, find};
@@ -12,22 +12,20 @@ pub const MEASURES: usize = Measure::ALL.len();
 pub struct Test {
     /// The test; its first sample is the group.
     pub rank_sum: RankSum,
-    /// Its p-value, corrected if that was asked for.
+    /// Its p-value, corrected on request.
     pub p: f64,
-    /// Whether so many runs could show anything at all.
+    /// Whether this many runs can show any difference at all.
     pub enough_runs: bool,
 }
 
 impl Test {
-    /// The verdict on the group; none if there are too few runs for any difference to be
-    /// significant.
+    /// The verdict on the group; `None` if there are too few runs for any difference to be significant.
     pub fn mark(&self) -> Option<Mark> {
         self.enough_runs.then(|| Verdict::from_p(&self.rank_sum, self.p))
     }
 }
 
-/// The tests of one group, measure by measure; none where it is the reference itself or one of the
-/// two has no values.
+/// The tests of one group, measure by measure; `None` for the reference itself, or if one of the two has no values.
 pub type Tested = [Option<Test>; MEASURES];
 
 /// Tests each group against the group of the reference on its problem; with `holm`, p-values are
@@ -51,7 +49,7 @@ fn correct(all: &mut [Tested], measure: usize) {
     let mut tests: Vec<&mut Test> = all.iter_mut().filter_map(|tested| tested[measure].as_mut()).collect();
     let raw: Vec<f64> = tests.iter().map(|test| test.p).collect();
     let Ok(adjusted) = stats::holm(&raw) else { return };
-    // Holm rejects nothing unless the smallest p-value of all survives the full correction.
+    // Holm rejects nothing unless the smallest p-value survives the full correction.
     let smallest = tests.iter().map(|test| test.rank_sum.smallest_p()).fold(1.0, f64::min);
     let enough_runs = smallest * (tests.len() as f64) < SIGNIFICANCE;
     for (test, p) in tests.iter_mut().zip(adjusted) {

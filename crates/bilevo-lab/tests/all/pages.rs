@@ -49,6 +49,13 @@ pub(crate) fn assert_fits(browser: &mut Browser, width: u64) {
     assert_eq!(browser.eval(&wide), json!([]));
 }
 
+/// No two texts of a picture overlap.
+#[cfg(unix)]
+pub(crate) fn assert_texts_apart(browser: &mut Browser) {
+    let overlaps = "[...document.querySelectorAll('svg')].flatMap(svg => { const texts = [...svg.querySelectorAll('text')].map(t => [t.textContent, t.getBoundingClientRect()]); return texts.flatMap(([a, p], i) => texts.slice(i + 1).filter(([, q]) => p.left < q.right - 1 && q.left < p.right - 1 && p.top < q.bottom - 4 && q.top < p.bottom - 4).map(([b]) => a + ' / ' + b)); })";
+    assert_eq!(browser.eval(overlaps), json!([]));
+}
+
 /// How bright a colour is.
 #[cfg(unix)]
 pub(crate) fn luminance(browser: &mut Browser, colour: &str) -> f64 {

@@ -60,7 +60,7 @@ fn the_page_tells_everything_there_is() {
     assert!(!rest.contains("NaN") && !rest.contains("http") && !rest.contains("<script"));
     // Two slices of F with an answer each, and two of f.
     assert_eq!(around.slices.len(), 4);
-    assert_eq!(html.matches("class=\"panels\"").count(), 2);
+    assert_eq!(html.matches("class=\"panels\"").count(), 3, "progress, the leader's slices and the follower's");
     assert_eq!(
         result.warnings.iter().filter(|w| !html.contains(w.message.split(['\n', '\'', '<']).next().unwrap())).count(),
         0
@@ -143,10 +143,13 @@ fn the_page_of_a_run_works_in_a_browser() {
     pages::assert_labelled(&mut browser);
     let drawn = "[...document.querySelectorAll('.median')].filter(l => l.getBoundingClientRect().width > 50).length";
     assert!(browser.eval(drawn).as_u64().unwrap() >= 7);
+    pages::assert_texts_apart(&mut browser);
     browser.size(400, 800);
     browser.open(&file);
     browser.eval("document.querySelectorAll('details').forEach(d => { d.open = true; })");
     pages::assert_fits(&mut browser, 400);
+    let smallest = "Math.min(...[...document.querySelectorAll('svg text')].map(t => t.getAttribute('font-size') * Math.hypot(t.getScreenCTM().a, t.getScreenCTM().b)))";
+    assert!(browser.eval(smallest).as_f64().unwrap() > 8.5, "text in pictures is large enough to be read on a phone");
     browser.picture("run-phone");
     browser.size(1280, 900);
     browser.media("screen", "dark");

@@ -1,18 +1,18 @@
-//! An expression as written: names unresolved, sums over indices not yet written out.
+//! An expression as written: names unresolved, loops not yet unrolled.
 //!
 //! Chains such as `a + b - c` are one node with many terms, so that the depth of the tree is the
 //! depth of the brackets and long sums do not nest.
 
 use std::ops::Range;
 
-/// A part of an expression with its place in the text.
+/// A part of an expression with its position in the text.
 #[derive(Debug)]
 pub(crate) struct Ast<'a> {
     pub(crate) kind: Kind<'a>,
     pub(crate) span: Range<usize>,
 }
 
-/// What a part is.
+/// The kinds of parts.
 #[derive(Debug)]
 pub(crate) enum Kind<'a> {
     Number(f64),
@@ -35,7 +35,7 @@ pub(crate) enum Kind<'a> {
     Not(Box<Ast<'a>>),
 }
 
-/// What is done with the values of a loop.
+/// How the values of a loop are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reduction {
     Sum,
@@ -80,7 +80,7 @@ impl Comparison {
         })
     }
 
-    /// Whether it holds; with NaN only `!=` does.
+    /// Whether it holds; with NaN, only `!=` does.
     pub(crate) fn holds(self, a: f64, b: f64) -> bool {
         match self {
             Comparison::Less => a < b,
@@ -93,7 +93,7 @@ impl Comparison {
     }
 }
 
-/// `i in 1..n, j in 1..i if i != j`: indices from the outermost on, and which of them count.
+/// `i in 1..n, j in 1..i if i != j`: indices from the outermost on, and a filter.
 #[derive(Debug, Default)]
 pub(crate) struct Loops<'a> {
     pub(crate) indices: Vec<Index<'a>>,

@@ -7,10 +7,10 @@ use super::node::{Node, Test};
 #[derive(Default)]
 pub(crate) struct Code {
     pub(crate) ops: Vec<Op>,
-    /// Numbers on the stack now, and the most there ever were.
+    /// Current and maximum number of values on the stack.
     depth: usize,
     pub(crate) max_depth: usize,
-    /// Whether the accumulator holds a number that the next load must save on the stack.
+    /// Whether the accumulator holds a number that the next load must push.
     save: bool,
 }
 
@@ -48,7 +48,7 @@ impl Code {
         }
     }
 
-    /// A load, which saves the accumulator first when it still matters.
+    /// A load, which first pushes the accumulator if it is still needed.
     fn load(&mut self, plain: Op, push: Op) {
         if std::mem::take(&mut self.save) {
             self.depth += 1;
@@ -59,7 +59,7 @@ impl Code {
         }
     }
 
-    /// Saves the accumulator, computes `right`, and combines the two.
+    /// Pushes the accumulator, computes `right`, and combines the two.
     fn combine(&mut self, right: &Node, op: Op) {
         self.save = true;
         self.value(right);
@@ -129,7 +129,7 @@ impl Code {
         self.ops[leave] = Op::Jump(self.ops.len() as u32);
     }
 
-    /// Steps that leave 1 or 0 in the accumulator. All parts are tested: they are cheap.
+    /// Steps that leave 1 or 0 in the accumulator. All parts are tested, because they are cheap.
     fn test(&mut self, test: &Test) {
         match test {
             Test::Known(known) => self.value(&Node::Const(f64::from(u8::from(*known)))),
@@ -162,7 +162,7 @@ fn is_leaf(node: &Node) -> bool {
     matches!(node, Node::Const(_) | Node::Slot(_))
 }
 
-/// The step that puts a leaf in front of what is in the accumulator: `leaf + a` or `leaf − a`.
+/// The step that combines a leaf with the accumulator: `leaf + a` or `leaf − a`.
 fn mirrored(leaf: &Node, minus: bool) -> Option<Op> {
     match (leaf, minus) {
         (Node::Const(c), false) => Some(Op::AddConst(*c)),

@@ -6,13 +6,13 @@ use std::ops::Range;
 /// A mistake in an expression, with its place in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpressionError {
-    /// The bytes of the text it is about.
+    /// The bytes of the text that it refers to.
     pub span: Range<usize>,
     /// What is wrong.
     pub message: String,
-    /// The way out, where one is known.
+    /// What to do, if known.
     pub hint: Option<String>,
-    /// Whether it only follows from a mistake elsewhere that has been told already.
+    /// Whether it only follows from another mistake that has been reported.
     pub(crate) follows: bool,
 }
 

@@ -1,5 +1,4 @@
-//! From an expression as written to nodes: names are looked up, loops written out, indices
-//! computed, constants folded.
+//! From an expression as written to nodes: names are resolved, loops unrolled, indices computed, constants folded.
 
 use super::ast::{Ast, Comparison, Index, Kind, Loops, Reduction};
 use super::error::{ExpressionError, Result};
@@ -9,16 +8,16 @@ use super::scope::{Allowance, Scope, Shape, Symbol};
 use bilevo_core::config::{did_you_mean, nearest};
 use std::ops::Range;
 
-/// Writes expressions out.
+/// Expands expressions.
 pub(crate) struct Expander<'s, 'a> {
     pub(crate) scope: &'s Scope,
     pub(crate) allowance: &'s mut Allowance,
-    /// Loop indices with their present values, the innermost last.
+    /// Loop indices with their current values, innermost last.
     pub(crate) indices: Vec<(&'a str, f64)>,
 }
 
 impl<'a> Expander<'_, 'a> {
-    /// The number an expression stands for.
+    /// The value of an expression as a node.
     pub(crate) fn number(&mut self, ast: &Ast<'a>) -> Result<Node> {
         self.allowance.spend(&ast.span)?;
         match &ast.kind {
@@ -41,7 +40,7 @@ impl<'a> Expander<'_, 'a> {
         parts.iter().map(|(inverse, part)| Ok((*inverse, self.number(part)?))).collect()
     }
 
-    /// The condition an expression stands for.
+    /// The condition of an expression as a node.
     fn test(&mut self, ast: &Ast<'a>) -> Result<Test> {
         self.allowance.spend(&ast.span)?;
         match &ast.kind {
@@ -115,7 +114,7 @@ impl<'a> Expander<'_, 'a> {
         element_of(self.symbol(name, span)?, name, at, span)
     }
 
-    /// An index from 0 on.
+    /// An index, counted from 0.
     fn index(&mut self, ast: &Ast<'a>, name: &str, limit: usize, shape: Shape) -> Result<usize> {
         let value = self.known(ast, "an index")?;
         if value.fract() == 0.0 && value >= 1.0 && value <= limit as f64 {
@@ -145,7 +144,7 @@ impl<'a> Expander<'_, 'a> {
         match (name, arguments) {
             ("if", [test, yes, no]) => {
                 let test = self.test(test)?;
-                // A branch that is never taken may hold what is only meaningful when it is.
+                // A branch that is never taken may contain things that make sense only when it is.
                 return match test {
                     Test::Known(true) => self.number(yes),
                     Test::Known(false) => self.number(no),
@@ -160,7 +159,7 @@ impl<'a> Expander<'_, 'a> {
                 if let [Ast { kind: Kind::Name(list), span: at }] = arguments
                     && self.indices.iter().all(|(index, _)| index != list)
                 {
-                    // Not known, or declared wrongly, which has been told.
+                    // Unknown, or declared wrongly, which has been reported.
                     self.symbol(list, at)?;
                 }
                 let error =
@@ -218,7 +217,7 @@ impl<'a> Expander<'_, 'a> {
         } as f64))
     }
 
-    /// `sum(y)` and its like: over all elements.
+    /// `sum(y)` and similar: over all elements.
     fn reduce_all(&mut self, name: &str, list: &'a str, span: &Range<usize>) -> Result<Node> {
         let symbol = self.symbol(list, span)?.clone();
         let count = symbol.shape().len();
@@ -240,7 +239,7 @@ impl<'a> Expander<'_, 'a> {
         reduced(reduction, values, span)
     }
 
-    /// Does something for every round of nested loops.
+    /// Calls a function for every round of nested loops.
     pub(crate) fn rounds(&mut self, loops: &Loops<'a>, each: &mut dyn FnMut(&mut Self) -> Result<()>) -> Result<()> {
         let before = self.indices.len();
         let result = self.round(&loops.indices, loops.filter.as_deref(), each);
@@ -304,8 +303,8 @@ impl<'a> Expander<'_, 'a> {
         Ok((ends[0], ends[1]))
     }
 
-    /// The two sides of a constraint, or three of a double-sided one, as signed differences: at most
-    /// zero (or, for equations, zero) where it is met.
+    /// The two sides of a constraint (or three of a two-sided one) as signed differences: at most zero, or zero for
+    /// equations, if it is met.
     pub(crate) fn constraint(&mut self, ast: &Ast<'a>) -> Result<Vec<(Comparison, Node)>> {
         let Kind::Compare(first, rest) = &ast.kind else {
             let error = ExpressionError::new(ast.span.clone(), "a constraint needs a comparison");
@@ -353,7 +352,7 @@ fn wrong_comparison(comparison: Comparison, ast: &Ast) -> ExpressionError {
     }
 }
 
-/// The element at a place, counted from 0 row by row.
+/// The element at a position, counted from 0 row by row.
 fn element_of(symbol: &Symbol, name: &str, at: usize, span: &Range<usize>) -> Result<Node> {
     match symbol {
         Symbol::Data(table) => Ok(Node::Const(table.values.get(at).copied().unwrap_or(f64::NAN))),
@@ -380,7 +379,7 @@ fn reduced(reduction: Reduction, values: Vec<Node>, span: &Range<usize>) -> Resu
     Ok(Node::fold(fold, values))
 }
 
-/// A number without its last two hundred digits.
+/// A number without hundreds of digits.
 fn plain(number: f64) -> String {
     if number.abs() < 1e15 { format!("{number}") } else { format!("{number:e}") }
 }

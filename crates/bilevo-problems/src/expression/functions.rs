@@ -1,7 +1,6 @@
-//! The functions an expression may call, all through `libm` so that every system gives the same
-//! bits.
+//! The functions that an expression may call, all through `libm` so that every system gives the same bits.
 
-/// A function with the name under which others than the machine know it.
+/// A function with its name outside the machine.
 #[derive(Clone, Copy)]
 pub(crate) struct Named<F> {
     pub(crate) name: &'static str,
@@ -15,7 +14,7 @@ pub(crate) type Binary = Named<fn(f64, f64) -> f64>;
 
 pub(crate) const SQRT: Unary = Named { name: "sqrt", call: f64::sqrt };
 pub(crate) const POW: Binary = Named { name: "pow", call: libm::pow };
-/// The smaller of two; NaN is kept, so that a failure is not hidden.
+/// The smaller of two; NaN is kept, so that failures are not hidden.
 pub(crate) const SMALLER: Binary = Named { name: "min", call: smaller };
 /// The larger of two; NaN is kept.
 pub(crate) const LARGER: Binary = Named { name: "max", call: larger };
@@ -31,7 +30,7 @@ pub(crate) enum Function {
     Many(Binary),
 }
 
-/// Names of everything that is called with brackets, sums and conditions included.
+/// Everything that is called with brackets, including sums and conditions.
 pub(crate) const NAMES: [&str; 34] = [
     "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "expm1", "log", "ln", "log10", "log2",
     "log1p", "sqrt", "cbrt", "abs", "sign", "floor", "ceil", "round", "min", "max", "pow", "atan2", "hypot", "mod",
@@ -47,7 +46,7 @@ pub(crate) fn constant(name: &str) -> Option<f64> {
     }
 }
 
-/// The function of a name.
+/// Finds a function by name.
 pub(crate) fn function(name: &str) -> Option<Function> {
     let one = |name, call| Function::One(Named { name, call });
     let two = |name, call| Function::Two(Named { name, call });

@@ -42,7 +42,7 @@ const SIGNS: [(&str, &str); 22] = [
     (",", ","),
 ];
 
-/// Reads tokens from a text, with one token of foresight.
+/// Reads tokens from a text, one token ahead.
 #[derive(Clone)]
 pub(crate) struct Lexer<'a> {
     text: &'a str,
@@ -94,7 +94,7 @@ impl<'a> Lexer<'a> {
         Ok(found)
     }
 
-    /// The next token as a reader sees it.
+    /// The next token, for messages.
     pub(crate) fn found(&self) -> String {
         match self.next.0 {
             Token::End => "the end of the expression".into(),

@@ -1,9 +1,8 @@
 //! The machine that evaluates compiled expressions: an accumulator, a memory of slots, and a stack
 //! at its end.
 //!
-//! Memory is `variables | definitions | stack`. Every step works on the accumulator; operands that
-//! are variables or constants are part of the step, so that a sum such as `x1^2 + 3*x2` takes one
-//! step for each term. No step allocates.
+//! Memory is `variables | definitions | stack`. Every step works on the accumulator. Operands that are variables or
+//! constants are part of the step, so a sum such as `x1^2 + 3*x2` takes one step per term. No step allocates.
 
 use super::ast::Comparison;
 use super::functions::whole_power;
@@ -66,14 +65,14 @@ pub(crate) enum Op {
     Two(fn(f64, f64) -> f64),
     /// a = 1 if the comparison of top and a holds, else 0; pops.
     Compare(Comparison),
-    /// Goes on at a step.
+    /// Continues at a step.
     Jump(u32),
-    /// Goes on at a step if a is 0.
+    /// Continues at a step if a is 0.
     JumpIfZero(u32),
 }
 
-/// Runs a program. `memory` begins with the variables and is as long as the program asks for; the
-/// stack begins at `stack`. Returns the accumulator.
+/// Runs a program. `memory` begins with the variables and is as long as the program requires; the stack begins at
+/// `stack`. Returns the accumulator.
 pub(crate) fn run(code: &[Op], memory: &mut [f64], stack: usize, results: &mut Vec<f64>) -> f64 {
     let (mut a, mut top, mut at) = (0.0, stack, 0);
     while let Some(&op) = code.get(at) {

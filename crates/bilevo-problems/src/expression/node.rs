@@ -1,7 +1,7 @@
-//! An expression with every name, index and loop resolved: what is left to compute at a point.
+//! An expression with every name, index and loop resolved: what remains to be computed at a point.
 //!
-//! The constructors fold constants. They only do what leaves the value of the expression as it is
-//! written (left to right) unchanged, up to the sign of a zero.
+//! The constructors fold constants. They never change the value of the expression as written (from left to right),
+//! except for the sign of a zero.
 
 use super::ast::Comparison;
 use super::functions::{Binary, POW, SQRT, Unary, whole_power};
@@ -38,7 +38,7 @@ pub(crate) enum Test {
 const MAX_WHOLE_POWER: f64 = 64.0;
 
 impl Node {
-    /// The value, if it is known already.
+    /// The value, if it is already known.
     pub(crate) fn known(&self) -> Option<f64> {
         match self {
             Node::Const(value) => Some(*value),
@@ -46,7 +46,7 @@ impl Node {
         }
     }
 
-    /// Shows every slot it reads.
+    /// Passes every slot that it reads to a function.
     pub(crate) fn each_slot(&self, see: &mut dyn FnMut(u32)) {
         match self {
             Node::Const(_) => {}

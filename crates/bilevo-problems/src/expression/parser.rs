@@ -7,8 +7,7 @@ use super::error::{ExpressionError, Result};
 use super::lexer::{Lexer, Token};
 use std::ops::Range;
 
-/// Brackets, signs and powers inside one another; deeper is refused, so that no text can exhaust
-/// the stack.
+/// Maximum nesting of brackets, signs and powers, so that no text can exhaust the stack.
 const MAX_DEPTH: usize = 100;
 
 /// Words that are part of the language and cannot be names.
@@ -37,7 +36,7 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// One step deeper, if that is still allowed.
+    /// Goes one level deeper, if that is still allowed.
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth == MAX_DEPTH {
             let error = ExpressionError::new(self.lexer.span(), format!("more than {MAX_DEPTH} levels of nesting"));
@@ -123,7 +122,7 @@ impl<'a> Parser<'a> {
         self.chain("*", "/", Self::signed, Kind::Product)
     }
 
-    /// Parts joined by two operators of the same strength, the second of which undoes the first.
+    /// Parts joined by two operators of the same precedence, the second of which undoes the first.
     fn chain(
         &mut self,
         forward: &str,
@@ -200,7 +199,7 @@ impl<'a> Parser<'a> {
         Ok(Ast { kind, span: self.since(span.start) })
     }
 
-    /// What a name begins: a variable, an element, a call or a loop.
+    /// What begins with a name: a variable, an element, a call or a loop.
     fn named(&mut self, name: &'a str) -> Result<Kind<'a>> {
         let bracket = self.lexer.span();
         if self.lexer.take_sign("[")? {
@@ -323,7 +322,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// A single part as it is, several as one node.
+/// A single part unchanged, several as one node.
 fn one_or<'a>(mut parts: Vec<Ast<'a>>, kind: fn(Vec<Ast<'a>>) -> Kind<'a>, span: Range<usize>) -> Ast<'a> {
     match parts.pop() {
         Some(only) if parts.is_empty() => only,

@@ -1,4 +1,4 @@
-//! What names mean, and how much work may be spent on writing expressions out.
+//! What names mean, and how much work expanding expressions may take.
 
 use super::error::{ExpressionError, Result};
 use super::functions::{self, NAMES};
@@ -17,7 +17,7 @@ pub(crate) struct Table {
     pub(crate) values: Arc<[f64]>,
 }
 
-/// How many indices a name takes, and how far each goes.
+/// How many indices a name takes, and the range of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     Scalar,
@@ -26,7 +26,7 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// Number of elements; no more than memory holds.
+    /// Number of elements (saturating).
     pub(crate) fn len(self) -> usize {
         match self {
             Shape::Scalar => 1,
@@ -50,7 +50,7 @@ impl Shape {
 pub(crate) enum Symbol {
     /// Numbers that are known before the run.
     Data(Table),
-    /// Places in the machine's memory from `first` on, of which the first `defined` may be used.
+    /// Slots of the machine's memory from `first` on, of which the first `defined` may be used.
     Slots { first: u32, shape: Shape, defined: usize },
 }
 
@@ -88,7 +88,7 @@ impl Scope {
             return ExpressionError { follows: true, ..error };
         }
         let known = self.symbols.keys().map(String::as_str).chain(indices.iter().copied()).chain(["pi", "e"]);
-        // Of names of a letter or two, any is a slip away from any other.
+        // Names of one or two letters are all similar, so they are no suggestions.
         let alike = |near: &String| near.len().min(name.len()) > 2 || near.chars().any(|c| name.contains(c));
         let near = nearest(name, known.clone()).filter(alike);
         let error = ExpressionError::new(span.clone(), format!("unknown name `{name}`{}", did_you_mean(&near)));
@@ -98,7 +98,7 @@ impl Scope {
         }
     }
 
-    /// Why a name cannot be given to something new.
+    /// Why something new cannot have this name.
     pub(crate) fn refuse(&self, name: &str) -> Option<String> {
         let mut chars = name.chars();
         let sound = chars.next().is_some_and(super::lexer::is_letter)
@@ -129,17 +129,17 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// The work that writing out loops may still take, over all expressions of a problem.
+/// How much work the unrolling of loops may still take, over all expressions of a problem.
 #[derive(Clone, Debug)]
 pub(crate) struct Allowance {
     pub(crate) left: u64,
     whole: u64,
-    /// Whether its end has been told: what comes after it fails for the same reason.
+    /// Whether its end has been reported: everything after it fails for the same reason.
     told: bool,
 }
 
-/// Parts of expressions that may be looked at while loops are written out, for a whole problem.
-/// A run would spend as many operations on every evaluation.
+/// How many parts of expressions may be expanded, for a whole problem. A run would spend as many operations on every
+/// evaluation.
 pub(crate) const MAX_OPERATIONS: u64 = 1_000_000;
 
 impl Default for Allowance {
@@ -149,7 +149,7 @@ impl Default for Allowance {
 }
 
 impl Allowance {
-    /// Takes one part from it.
+    /// Uses up one part.
     pub(crate) fn spend(&mut self, span: &Range<usize>) -> Result<()> {
         match self.left.checked_sub(1) {
             Some(left) => {
@@ -160,7 +160,7 @@ impl Allowance {
         }
     }
 
-    /// Whether `count` rounds of a loop can be afforded at all.
+    /// Whether `count` rounds of a loop are affordable at all.
     pub(crate) fn afford(&mut self, count: f64, span: &Range<usize>) -> Result<()> {
         if count <= self.left as f64 { Ok(()) } else { Err(self.exhausted(span)) }
     }

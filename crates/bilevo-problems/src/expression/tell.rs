@@ -19,7 +19,7 @@ pub enum Comparison {
     NotEqual,
 }
 
-/// Somebody who is told formulas, one operation after the other, and gives each result a number.
+/// Receives formulas, one operation after another, and gives each result a number.
 pub trait Listener {
     /// A constant.
     fn constant(&mut self, value: f64) -> u32;
@@ -47,11 +47,11 @@ pub trait Listener {
     fn both(&mut self, a: u32, b: u32) -> u32;
     /// 1 if a test is 1, else 0.
     fn either(&mut self, a: u32, b: u32) -> u32;
-    /// `yes` where `test` is 1, else `no`; the other one may be undefined there.
+    /// `yes` if `test` is 1, otherwise `no`; the branch not taken may be undefined.
     fn choose(&mut self, test: u32, yes: u32, no: u32) -> u32;
 }
 
-/// The expressions of a level as the listener numbered them.
+/// The expressions of a level, as the listener numbered them.
 #[derive(Clone, Debug)]
 pub struct Told {
     /// The objective, in the level's own direction.
@@ -63,7 +63,7 @@ pub struct Told {
 }
 
 impl Node {
-    /// Tells the formula; `slots` has the numbers of variables and definitions.
+    /// Passes the formula on; `slots` has the numbers of variables and definitions.
     pub(crate) fn tell(&self, slots: &[u32], to: &mut dyn Listener) -> u32 {
         match self {
             Node::Const(value) => to.constant(*value),

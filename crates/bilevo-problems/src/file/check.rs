@@ -1,8 +1,8 @@
-//! `bilevo check`: mistakes that a file can be read with, found before a run.
+//! `bilevo check`: finds mistakes in files that can be read, before a run.
 //!
-//! First what the expressions depend on (no evaluation needed), then what sampled points show.
-//! Most of it is not certain: these are warnings. An objective without a single value is an error.
-//! The same file always gives the same ones.
+//! First come dependencies between expressions (without evaluations), then what sampled points show. Most findings
+//! are not certain, so they are warnings; an objective without any finite value is an error. The same file always
+//! gives the same findings.
 
 mod directions;
 mod leader;
@@ -20,12 +20,12 @@ use bilevo_core::problem::{BilevelProblem, Failure, Level};
 pub use rounding::{Rounding, rounding};
 use samples::{Effort, Probe};
 
-/// Evaluates a level at (x, y): the value, with the constraints appended. Where only the follower's own solver
-/// knows y, that is empty: the solver is asked first.
+/// Evaluates a level at (x, y): returns the value and appends the constraints. If only the follower's own solver
+/// knows y, y is empty, and the solver is called first.
 pub type Evaluate<'e> = &'e mut dyn FnMut(Level, &[f64], &[f64], &mut Vec<f64>) -> Result<f64, Failure>;
 
-/// Everything that looks wrong with a file that could be read. A program is asked for a few points
-/// only, expressions for thousands.
+/// Everything that looks wrong with a readable file. A program is evaluated at only a few points, expressions at
+/// thousands.
 pub fn check(file: &ProblemFile, evaluate: Evaluate) -> Vec<Diagnostic> {
     let subject = Subject::of(file);
     let mut remarks = Remarks { subject, found: Vec::new() };
@@ -39,7 +39,7 @@ pub fn check(file: &ProblemFile, evaluate: Evaluate) -> Vec<Diagnostic> {
     let spec = file.spec().closed();
     let mut probe = Probe::new(&spec, evaluate, effort);
     samples::check(&mut probe, &mut remarks);
-    // What only the follower's own solver knows cannot be looked at further.
+    // If only the follower's own solver knows y, nothing more can be checked.
     if file.spec().is_oracle_alone() {
         return remarks.found;
     }
@@ -74,17 +74,17 @@ impl<'f> Subject<'f> {
     }
 }
 
-/// The part of a file that a remark is about.
+/// The part of a file that a message is about.
 #[derive(Clone, Copy)]
 enum Part {
     Objective(Level),
-    /// A constraint value, in the order in which evaluations give them.
+    /// A constraint value, in the order of evaluations.
     Constraint(Level, usize),
     /// A known optimum.
     Known(usize),
 }
 
-/// Collects warnings with their places.
+/// Collects warnings with their positions.
 struct Remarks<'f> {
     subject: Subject<'f>,
     found: Vec<Diagnostic>,
@@ -102,19 +102,19 @@ impl Remarks<'_> {
         };
         let hint = Some(hint.into()).filter(|hint| !hint.is_empty());
         let remark = document.diagnostic(severity, place.span.clone(), &place.field, message, hint);
-        // A program that cannot be started fails at both levels, for the same reason.
+        // A program that cannot be started fails at both levels for the same reason.
         if !self.found.contains(&remark) {
             self.found.push(remark);
         }
     }
 
-    /// Whether something was said about a part.
+    /// Whether there is a message about a part.
     fn has(&self, part: Part) -> bool {
         let Subject::Expressions(problem) = self.subject else { return false };
         self.found.iter().any(|remark| remark.field == place_of(problem, part).field)
     }
 
-    /// A warning about an unused variable, and as many more elements of the same vector.
+    /// A warning about an unused variable, which also covers further elements of the same vector.
     fn unused_variable(&mut self, problem: &ExpressionProblem, variable: Option<(&Place, usize)>) {
         let Some((place, more)) = variable else { return };
         let message = match more {
@@ -134,7 +134,7 @@ impl Remarks<'_> {
         self.found.push(problem.document.diagnostic(Severity::Warning, span, &place.field, message, hint));
     }
 
-    /// How a point is written for people.
+    /// A point for messages.
     fn point(&self, x: &[f64], y: &[f64]) -> String {
         let spec = match self.subject {
             Subject::Expressions(problem) => problem.spec(),

@@ -1,5 +1,5 @@
-//! Numbers that are known before the run: `[parameters]` in the file and `[data]` tables, which may
-//! be CSV files beside it.
+//! Numbers that are known before the run: `[parameters]` in the file, and `[data]` tables, which may be CSV files
+//! next to it.
 
 use super::diagnostic::{Document, MAX_SHOWN, Severity};
 use super::reader::{Field, NOT_FINITE, Reader, plain_number};
@@ -11,10 +11,10 @@ use crate::expression::scope::{Scope, Shape, Symbol, Table};
 use bilevo_core::printable::shorten;
 use toml::de::DeValue;
 
-/// Most numbers in one table.
+/// Maximum number of values in a table.
 const MAX_NUMBERS: usize = 1_000_000;
 
-/// Gives the text of a file by the name written in the problem file.
+/// Returns the text of a file, given the name in the problem file.
 pub(crate) type Load<'l> = &'l mut dyn FnMut(&str) -> Result<String, String>;
 
 /// Adds `[parameters]`; each may use those above it.
@@ -44,7 +44,7 @@ pub(crate) fn parameters(reader: &mut Reader, field: &Field, scope: &mut Scope) 
     }
 }
 
-/// Says which parameters that are to have other values do not exist.
+/// Reports parameters that should be replaced but do not exist.
 pub(crate) fn all_are_there(reader: &mut Reader, field: Option<&Field>) {
     let keys = field.and_then(|field| field.value.as_table());
     let has = |name: &str| keys.is_some_and(|keys| keys.iter().any(|(key, _)| key.get_ref() == name));
@@ -61,7 +61,7 @@ pub(crate) fn all_are_there(reader: &mut Reader, field: Option<&Field>) {
     }
 }
 
-/// Whether a name may be declared; says why not.
+/// Whether a name may be declared; reports why not.
 pub(crate) fn new_name(reader: &mut Reader, field: &Field, scope: &Scope) -> bool {
     let refused = scope.refuse(&field.key);
     if let Some(reason) = &refused {
@@ -70,8 +70,7 @@ pub(crate) fn new_name(reader: &mut Reader, field: &Field, scope: &Scope) -> boo
     refused.is_none()
 }
 
-/// Declares a table. One that could not be read is remembered, so that its uses are no mistakes on
-/// top of it.
+/// Declares a table. If it could not be read, its name is remembered, so that its uses are not reported as well.
 fn declare(scope: &mut Scope, name: String, table: Option<Table>) {
     match table {
         Some(table) => drop(scope.symbols.insert(name, Symbol::Data(table))),
@@ -111,7 +110,7 @@ pub(crate) fn loop_shape<'a>(expander: &mut Expander<'_, 'a>, loops: &Loops<'a>)
     }
     let mut sizes = Vec::new();
     for index in &loops.indices {
-        // Indices of a table do not depend on one another: no index has a value here.
+        // The indices of a table do not depend on each other: no index has a value here.
         let (first, last) = expander.range(index)?;
         if first != 1.0 || last < 1.0 {
             let span = index.first.span.start..index.last.span.end;
@@ -209,7 +208,7 @@ pub(crate) fn data(reader: &mut Reader, field: &Field, scope: &mut Scope, load: 
     }
 }
 
-/// Columns written out in the file: `name.column[i]`, and `name[i,j]` as from a CSV file.
+/// Columns in the file itself: `name.column[i]`, and `name[i,j]` as from a CSV file.
 fn columns(reader: &mut Reader, entry: &Field, scope: &mut Scope) {
     let mut rows: Option<usize> = None;
     let mut all = Vec::new();
@@ -244,8 +243,8 @@ fn columns(reader: &mut Reader, entry: &Field, scope: &mut Scope) {
     declare(scope, entry.key.clone(), sound.then(|| table_of(shape, values)));
 }
 
-/// A CSV file: with a line of column names it gives `name.column[i]`, and always `name[i,j]`, or
-/// `name[i]` if there is one column.
+/// A CSV file: with a line of column names, it defines `name.column[i]`, and always `name[i,j]`, or `name[i]` if
+/// there is one column.
 fn csv(reader: &mut Reader, entry: &Field, path: &str, text: String, scope: &mut Scope) {
     match read_csv(path, text) {
         Err(error) => {

@@ -1,7 +1,7 @@
 //! The files of a program: an edited program is another program.
 //!
-//! They are the words of its commands that are files beside the problem file (or below), also behind a
-//! `=`, behind `{home}/` and inside the script of a shell, and the files that `depends` names.
+//! These are the words of its commands that are files next to the problem file (or below), also after a `=`, after
+//! `{home}/` and inside a shell script, and the files in `depends`.
 
 use super::diagnostic::{Diagnostic, FileError};
 use super::meaning::Hash;
@@ -40,8 +40,8 @@ fn unreadable(problem_file: &Path, name: &str, error: &std::io::Error) -> FileEr
     FileError { diagnostics: vec![Diagnostic::unreadable(problem_file.display().to_string(), message, hint.into())] }
 }
 
-/// What may be the name of a file in a word of a command: the word itself, and its parts if it is an
-/// assignment or a script. What a script writes to (`> log.txt`) is none of its files.
+/// The possible file names in a word of a command: the word itself, and its parts if it is an assignment or a script.
+/// Files to which a script writes (`> log.txt`) do not count.
 fn words(word: &str) -> Vec<&str> {
     let ends = |c: char| c.is_whitespace() || "'\"();|&<=`".contains(c);
     let mut found = vec![word];

@@ -1,11 +1,11 @@
-//! What is wrong with a problem file, shown where it stands.
+//! What is wrong with a problem file, with its position.
 
 use bilevo_core::printable::printable;
 use serde::Serialize;
 use std::fmt;
 use std::ops::Range;
 
-/// Whether a file can be used in spite of it.
+/// Whether a file can be used in spite of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
@@ -15,7 +15,7 @@ pub enum Severity {
     Warning,
 }
 
-/// One remark about a file.
+/// One message about a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
     /// How bad it is.
@@ -28,21 +28,21 @@ pub struct Diagnostic {
     pub column: usize,
     /// The line itself, or the part of a very long one.
     pub text: String,
-    /// Where in `text` the remark points: characters before, and characters meant.
+    /// The marked part of `text`: characters before it, and its length.
     #[serde(skip)]
     pub mark: (usize, usize),
     /// The field, as in `upper.maximize`; empty for the file as a whole.
     pub field: String,
     /// What is wrong.
     pub message: String,
-    /// The way out.
+    /// What to do about it.
     pub hint: Option<String>,
 }
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Diagnostic { line, column, mark: (before, width), .. } = self;
-        // Whoever wrote the file chose what is quoted here.
+        // The quoted text comes from whoever wrote the file.
         let [file, text, field, message] = [&self.file, &self.text, &self.field, &self.message].map(|t| printable(t));
         let hint = |f: &mut fmt::Formatter<'_>| match &self.hint {
             Some(hint) => write!(f, "\nhint: {}", printable(hint)),
@@ -70,10 +70,10 @@ impl Diagnostic {
     }
 }
 
-/// Why a problem file cannot be used: at least one remark.
+/// Why a problem file cannot be used: at least one message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileError {
-    /// The remarks, in the order of the file; warnings are left out.
+    /// The messages, in the order of the file; warnings are left out.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -88,7 +88,7 @@ impl fmt::Display for FileError {
 
 impl std::error::Error for FileError {}
 
-/// A text with its name, in which remarks find their place.
+/// A text with its name, in which messages are located.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     pub(crate) name: String,
@@ -99,7 +99,7 @@ pub(crate) struct Document {
 pub(crate) const MAX_SHOWN: usize = 80;
 
 impl Document {
-    /// A remark about some bytes of the text.
+    /// A message about some bytes of the text.
     pub(crate) fn diagnostic(
         &self,
         severity: Severity,
@@ -117,7 +117,7 @@ impl Document {
         let before = self.text[begin..start].chars().count();
         let meant = self.text[start..end].lines().next().unwrap_or_default().chars().count();
         let skipped = before.saturating_sub(MAX_SHOWN / 2);
-        // One column for each character: tabs would move the mark.
+        // One column per character: tabs would shift the mark.
         let shown: String =
             whole.chars().skip(skipped).take(MAX_SHOWN).map(|c| if c == '\t' { ' ' } else { c }).collect();
         let width = meant.min(shown.chars().count().saturating_sub(before - skipped)).max(1);

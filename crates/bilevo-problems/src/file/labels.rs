@@ -1,5 +1,5 @@
-//! Words for people: the units of variables and objectives, and constraints as the file writes them. They have
-//! no part in what is computed.
+//! Labels for people: units of variables and objectives, and constraints as the file writes them. They have no effect
+//! on computations.
 
 use super::reader::{Field, Reader};
 use bilevo_core::config::{did_you_mean, nearest};
@@ -12,7 +12,7 @@ const MAX_UNIT: usize = 40;
 /// The names of the objectives in `[units]`.
 const OBJECTIVES: [&str; 2] = ["F", "f"];
 
-/// What a report calls the parts of a problem, beyond the names of its variables.
+/// How a report labels the parts of a problem, besides the names of its variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Labels {
     /// Units by the name of a variable, or by `F` and `f`.
@@ -22,7 +22,7 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// The unit of a variable or an objective; the elements of a vector share that of its name.
+    /// The unit of a variable or an objective; the elements of a vector share one unit.
     pub fn unit(&self, name: &str) -> Option<&str> {
         let own = || self.units.get(base(name));
         self.units.get(name).or_else(own).map(String::as_str)

@@ -11,10 +11,10 @@ use crate::expression::{Definition, ExpressionError};
 use bilevo_core::problem::{Direction, Level, MAX_CONSTRAINTS};
 use std::ops::Range;
 
-/// Most elements of all definitions together.
+/// Maximum number of elements of all definitions together.
 const MAX_DEFINITIONS: usize = 100_000;
 
-/// An expression with its place in the file, for remarks about what it does.
+/// An expression with its position in the file, for messages.
 pub(crate) struct Place {
     pub(crate) field: String,
     pub(crate) span: Range<usize>,
@@ -33,7 +33,7 @@ pub(crate) struct Expressions {
     pub(crate) objective_place: Place,
     pub(crate) inequalities: Vec<Constraint>,
     pub(crate) equalities: Vec<Constraint>,
-    /// The constraints as written; a [`Constraint`] says to which it belongs.
+    /// The constraints as written; a [`Constraint`] says to which of them it belongs.
     pub(crate) places: Vec<Place>,
 }
 
@@ -44,7 +44,7 @@ impl Expressions {
     }
 }
 
-/// Which levels' variables something depends on.
+/// The levels whose variables something depends on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Depends {
     pub(crate) upper: bool,
@@ -57,7 +57,7 @@ impl Depends {
     }
 }
 
-/// Finds out what expressions depend on, through definitions too.
+/// Determines what expressions depend on, directly or through definitions.
 pub(crate) struct Dependence {
     /// Of each slot.
     slots: Vec<Depends>,
@@ -133,7 +133,7 @@ fn define(
     })?;
     let first = (variables + all.len()) as u32;
     for (number, indices) in rounds.into_iter().enumerate() {
-        // What is not indexed has no earlier elements to refer to.
+        // A definition without indices has no earlier elements to refer to.
         scope.symbols.insert(name.to_string(), Symbol::Slots { first, shape, defined: number });
         let node = Expander { scope, allowance: &mut reader.allowance, indices }.number(&statement.body)?;
         all.push(Definition { slot: first + number as u32, node });

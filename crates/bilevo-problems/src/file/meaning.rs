@@ -1,6 +1,6 @@
-//! A hash of what a problem file means, the same on every machine: comments, blanks, the order of keys,
-//! how a number is written, and what only people read have no part in it. What does: the values of all
-//! keys, the tables, and the files of a program.
+//! A hash of what a problem file means, the same on every machine. Comments, blanks, the order of keys, the notation
+//! of numbers, and keys for human readers do not affect it; the values of all other keys, the tables, and the files
+//! of a program do.
 
 use super::UNITS;
 use super::reader::{Field, fields, plain_number};
@@ -8,7 +8,7 @@ use super::tables::NOTES;
 use std::io::{self, Read};
 use toml::de::{DeTable, DeValue};
 
-/// How long a program is waited for is no part of what it computes.
+/// How long to wait for a program does not affect what it computes.
 const PATIENCE: [&str; 4] = ["timeout", "start_timeout", "max_failures", "memory_mb"];
 
 /// FNV-1a, 64 bits.
@@ -16,8 +16,7 @@ const PATIENCE: [&str; 4] = ["timeout", "start_timeout", "max_failures", "memory
 pub(crate) struct Hash(u64);
 
 impl Hash {
-    /// The hash of a document. Its name is told apart by whoever compares runs, and a file without one is
-    /// named after itself.
+    /// The hash of a document. The name is compared separately, and a file without one is named after itself.
     pub(crate) fn new(document: &DeTable) -> Self {
         let mut hash = Hash(0xcbf2_9ce4_8422_2325);
         let silent = |key: &str| ["name", UNITS].contains(&key) || NOTES.contains(&key) || PATIENCE.contains(&key);
@@ -58,7 +57,7 @@ impl Hash {
         format!("{:016x}", self.0)
     }
 
-    /// The order of variables and of a table's columns has a meaning, that of other keys has none.
+    /// The order of variables and of a table's columns matters; that of other keys does not.
     fn fields(&mut self, mut all: Vec<Field>, in_order: bool) {
         if !in_order {
             all.sort_by(|one, other| one.key.cmp(&other.key));
@@ -92,7 +91,7 @@ impl Hash {
         }
     }
 
-    /// What ends a text cannot be part of one.
+    /// The terminator of a text cannot be part of a text.
     fn text(&mut self, text: &str) {
         self.bytes(text.as_bytes());
         self.bytes(&[0xff]);

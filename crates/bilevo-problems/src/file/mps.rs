@@ -1,12 +1,11 @@
-//! Mixed-integer bilevel linear instances as MibS reads them: an MPS file with all variables and rows, and an
-//! auxiliary file beside it that says which of them are the follower's.
+//! Mixed-integer bilevel linear instances in the format of MibS: an MPS file with all variables and rows, and an
+//! auxiliary file next to it that says which of them are the follower's.
 //!
 //! An instance becomes the text of a problem file ([`text`]), so that everything that works with problem files
 //! works with it: `check`, `solve`, `audit`, `prove`. Fields may be anywhere on a line (free MPS); the fixed
 //! columns of old files are read the same way as long as names have no spaces.
 //!
-//! The crate `mps` (1.0.1) was tried: it skips the markers that say which variables are whole numbers, and brings
-//! 49 packages.
+//! We tried the crate `mps` (1.0.1): it skips the markers for whole-number variables, and brings 49 packages.
 
 mod auxiliary;
 mod bounds;
@@ -16,7 +15,7 @@ mod write;
 use super::diagnostic::{Diagnostic, FileError, Severity};
 use std::path::{Path, PathBuf};
 
-/// Why an instance cannot be read: the line (0 for the file as a whole), what is wrong, and the way out.
+/// Why an instance cannot be read: the line (0 for the whole file), what is wrong, and what to do.
 #[derive(Debug)]
 pub(super) struct Mistake {
     line: usize,
@@ -29,7 +28,7 @@ impl Mistake {
         Mistake { line, message: message.into(), hint: hint.into() }
     }
 
-    /// As a remark about a file.
+    /// As a message about a file.
     fn remark(self, file: &Path, text: &str) -> FileError {
         let Mistake { line, message, hint } = self;
         let quoted: String = match line {
@@ -56,7 +55,7 @@ pub(super) fn is_mps(path: &Path) -> bool {
     path.extension().is_some_and(|end| end.eq_ignore_ascii_case("mps"))
 }
 
-/// The auxiliary file beside an MPS file.
+/// The auxiliary file next to an MPS file.
 fn beside(path: &Path) -> Option<PathBuf> {
     ["aux", "txt"].iter().map(|end| path.with_extension(end)).find(|aux| aux.is_file())
 }

@@ -1,4 +1,4 @@
-//! A problem given by expressions, ready to be evaluated.
+//! A problem given by expressions, ready for evaluation.
 
 use super::KnownPoint;
 use super::diagnostic::Document;
@@ -22,7 +22,7 @@ pub struct ExpressionProblem {
     pub(crate) points: Vec<KnownPoint>,
 }
 
-/// One level: its program, and what remarks about it need.
+/// One level: its program, and what messages about it need.
 pub(crate) struct Compiled {
     program: Program,
     /// What the program computes: objective, inequalities, equalities.
@@ -30,10 +30,10 @@ pub(crate) struct Compiled {
     /// Where each variable is declared.
     pub(crate) variables: Vec<Place>,
     pub(crate) objective: (Place, Depends),
-    /// The constraints as written, and for each value which of them it belongs to.
+    /// The constraints as written, and to which of them each value belongs.
     pub(crate) places: Vec<Place>,
     pub(crate) constraints: Vec<(usize, Depends)>,
-    /// Which variables of both levels, upper first, matter at this level.
+    /// Which variables of both levels, upper first, have an effect at this level.
     pub(crate) used: Vec<bool>,
 }
 
@@ -79,14 +79,14 @@ impl ExpressionProblem {
         ExpressionProblem { spec, hash, upper, lower, definitions, labels, document, points }
     }
 
-    /// With words for reports; those of its constraints are as the file writes them.
+    /// Adds labels for reports; constraints are labelled as the file writes them.
     pub(crate) fn labelled(mut self, mut labels: Labels) -> Self {
         labels.constraints = [Level::Upper, Level::Lower].map(|level| self.written(level));
         self.labels = labels;
         self
     }
 
-    /// The constraints of a level as written; one that stands for several values has their number behind it.
+    /// The constraints of a level as written; one that stands for several values is numbered.
     fn written(&self, level: Level) -> Vec<String> {
         let level = self.level(level);
         let mut told = vec![0; level.places.len()];
@@ -102,17 +102,17 @@ impl ExpressionProblem {
         level.constraints.iter().map(words).collect()
     }
 
-    /// Words for reports.
+    /// Labels for reports.
     pub fn labels(&self) -> &Labels {
         &self.labels
     }
 
-    /// Calls the problem something else.
+    /// Renames the problem.
     pub(crate) fn rename(&mut self, name: String) {
         self.spec.name = name;
     }
 
-    /// A hash of what the file and its tables say, the same on every machine.
+    /// A hash of the meaning of the file and its tables, the same on every machine.
     pub fn hash(&self) -> &str {
         &self.hash
     }
@@ -127,7 +127,7 @@ impl ExpressionProblem {
         self.level(level).program.steps()
     }
 
-    /// Tells the formulas of both levels, the upper one first.
+    /// Passes on the formulas of both levels, the upper one first.
     pub fn tell(&self, to: &mut dyn Listener) -> [Told; 2] {
         let mut slots: Vec<u32> = (0..self.spec.dim()).map(|index| to.variable(index)).collect();
         // Each definition has the next slot and uses earlier ones only.

@@ -89,7 +89,7 @@ pub(crate) fn program(
     Some(program)
 }
 
-/// The commands of the levels, and that of the follower's own solver if it has another than the leader.
+/// The commands of the levels, and that of the follower's own solver if it differs from the leader's.
 fn commands(reader: &mut Reader, top: &[Field], tables: &Tables<'_, '_>) -> Option<(Commands, Option<Command>)> {
     let own =
         |fields: &[Field]| ["command", "environment", "batch", "once"].iter().any(|key| find(fields, key).is_some());
@@ -132,7 +132,7 @@ fn direction(reader: &mut Reader, fields: &[Field]) -> Direction {
     direction
 }
 
-/// The command of a level, or of both; what the level does not say the top does.
+/// The command of a level, or of both; what the level does not say comes from the top of the file.
 fn command(reader: &mut Reader, top: &[Field], level: Option<(Level, &Field, &[Field])>) -> Option<Command> {
     let find = |key: &str| level.and_then(|(_, _, fields)| find(fields, key)).or_else(|| self::find(top, key));
     let words = match find("command") {
@@ -188,7 +188,7 @@ fn texts(reader: &mut Reader, field: &Field, hint: &str) -> Option<Vec<String>> 
     list.iter().map(|word| reader.text(word, hint).map(String::from)).collect()
 }
 
-/// How a program that is started for every evaluation is asked.
+/// How a program that is started for every evaluation receives its point.
 fn once(reader: &mut Reader, field: &Field) -> Option<Once> {
     let hint = "once = { inputs = [{ file, template }], output, own_folder, value, constraints }; \
                 a place is { key = \"cost\" }, { regex = \"...\" } or { line = 1, column = 2 }";

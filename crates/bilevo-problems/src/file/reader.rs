@@ -1,4 +1,4 @@
-//! Typed access to the fields of a TOML document; whatever does not fit becomes a remark.
+//! Typed access to the fields of a TOML document; anything that does not fit becomes a message.
 
 use super::diagnostic::{Diagnostic, Document, Severity};
 use super::reading::Reading;
@@ -24,11 +24,11 @@ const OTHER_WORDS: [(&str, &str); 8] = [
     ("leader", "upper"),
 ];
 
-/// What often lies behind a number that is none.
+/// The usual cause of something that is not a number.
 pub(crate) const NOT_FINITE: &str =
     "is there a division by zero, or the root or logarithm of a number that is too small?";
 
-/// Remarks shown at most: more would not help.
+/// Maximum number of messages: more would not help.
 const MAX_REMARKS: usize = 20;
 
 /// A field of the document: its path, as in `upper.variables`, and its value.
@@ -56,7 +56,7 @@ impl<'d> Field<'d> {
         Some(array.iter().enumerate().map(element).collect())
     }
 
-    /// What kind of value it is, in words.
+    /// The kind of a value, in words.
     pub(crate) fn kind(&self) -> &'static str {
         match self.value {
             DeValue::String(_) => "a text",
@@ -83,7 +83,7 @@ pub(crate) fn fields<'d>(path: &str, table: &'d DeTable<'d>) -> Vec<Field<'d>> {
     fields
 }
 
-/// Collects remarks while a document is read.
+/// Collects messages while a document is read.
 pub(crate) struct Reader<'r> {
     pub(crate) document: &'r Document,
     pub(crate) remarks: Vec<Diagnostic>,
@@ -138,12 +138,12 @@ impl<'r> Reader<'r> {
         self.remark(Severity::Error, span, &field.path, error.message, error.hint.unwrap_or_default());
     }
 
-    /// The place in the file of a part of a text. With escapes in the text it is the whole of it.
+    /// The position in the file of a part of a text. If the text has escapes, it is the position of the whole text.
     pub(crate) fn inside(&self, field: &Field, span: &Range<usize>) -> Range<usize> {
         let Some(text) = field.value.as_str() else { return field.span.clone() };
         let raw = &self.document.text[field.span.clone()];
         let quotes = if raw.starts_with("\"\"\"") || raw.starts_with("'''") { 3 } else { 1 };
-        // A line end right behind three quotes is not part of the text.
+        // A line end directly after three quotes is not part of the text.
         let begins = |skip: &usize| raw.get(*skip..).is_some_and(|raw| raw.starts_with(text));
         match [quotes, quotes + 1, quotes + 2].iter().find(|skip| begins(skip)) {
             Some(skip) => field.span.start + skip + span.start..field.span.start + skip + span.end,
@@ -151,7 +151,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// Keys that are not known, with the nearest that is.
+    /// Reports unknown keys, with the closest known one.
     pub(crate) fn unknown_keys(&mut self, fields: &[Field], known: &[&str]) {
         for field in fields.iter().filter(|field| !known.contains(&field.key.as_str())) {
             let other = OTHER_WORDS.iter().find(|(word, key)| *word == field.key && known.contains(key));
@@ -201,7 +201,7 @@ impl<'r> Reader<'r> {
 
     /// A whole number from `least` on.
     pub(crate) fn whole(&mut self, field: &Field, least: u64) -> Option<u64> {
-        // Larger numbers are not whole beyond doubt.
+        // Larger numbers may not be exact.
         const MOST: f64 = 9e15;
         let value = self.number(field)?;
         if value.fract() == 0.0 && value >= least as f64 && value <= MOST {
@@ -212,7 +212,7 @@ impl<'r> Reader<'r> {
         None
     }
 
-    /// A finite number, as such or as an expression of what is known before the run.
+    /// A finite number, or an expression of what is known before the run.
     pub(crate) fn known(&mut self, field: &Field, scope: &Scope, indices: &[(&'static str, f64)]) -> Option<f64> {
         let DeValue::String(text) = field.value else { return self.number(field) };
         let computed = parse(text).and_then(|ast| {

@@ -1,4 +1,4 @@
-//! The tables of the levels, and the keys that may stand in a file.
+//! The tables of the levels, and the keys that a file may have.
 
 use super::diagnostic::Severity;
 use super::reader::{Field, Reader};
@@ -26,7 +26,7 @@ const GENERAL: [&str; 14] = [
 ];
 const EXPRESSION_LEVEL: [&str; 4] = ["minimize", "maximize", "variables", "subject_to"];
 
-/// The keys of a file outside of its tables.
+/// The keys of a file outside its tables.
 fn known_keys(is_program: bool) -> Vec<&'static str> {
     GENERAL.iter().chain(&NOTES).chain(if is_program { &program::KEYS[..] } else { &[] }).copied().collect()
 }
@@ -34,10 +34,10 @@ fn known_keys(is_program: bool) -> Vec<&'static str> {
 /// A table of the file with its fields.
 pub(super) type Table<'f, 'd> = (&'f Field<'d>, Vec<Field<'d>>);
 
-/// The tables of the levels: the leader's, and those of the follower that there are.
+/// The tables of the levels: the leader's, and the follower's.
 pub(super) struct Tables<'f, 'd> {
     pub(super) upper: Table<'f, 'd>,
-    /// The follower as a level that is searched.
+    /// A follower that is searched.
     pub(super) lower: Option<Table<'f, 'd>>,
     /// A program that answers for the follower.
     pub(super) follower: Option<Table<'f, 'd>>,
@@ -77,7 +77,7 @@ pub(super) fn tables<'f, 'd>(reader: &mut Reader, top: &'f [Field<'d>]) -> Optio
     Some(Tables { upper: (upper, upper_fields), lower, follower, is_program })
 }
 
-/// Says which level is not there. One whose heading is misspelt is, under another name.
+/// Reports which level is missing. If its heading is misspelt, it is not missing.
 fn missing_levels(reader: &mut Reader, top: &[Field]) {
     let known = known_keys(true);
     reader.unknown_keys(top, &known);

@@ -9,7 +9,7 @@ use bilevo_core::problem::{Level, MAX_DIM};
 use bilevo_core::space::{Kind, LARGEST_WHOLE, Space};
 use toml::de::DeValue;
 
-/// What to do about too many variables.
+/// What to do if there are too many variables.
 const MANY: &str = "describe the decision by fewer numbers, for example the parameters of a curve";
 
 /// The variables of a level, in the order of the file.
@@ -31,7 +31,7 @@ pub(crate) fn variables(reader: &mut Reader, field: &Field, level: Level, scope:
         if !new_name(reader, &variable, scope) {
             continue;
         }
-        // Boxes may use parameters and data, not other variables.
+        // Boxes may use parameters and data, but not other variables.
         let before = all.space.dim();
         let Some(shape) = declare(reader, &variable, &declared, &mut all) else {
             scope.broken.insert(variable.key);
@@ -119,7 +119,7 @@ fn described<'d>(reader: &mut Reader, variable: &Field<'d>, scope: &Scope) -> Op
         return None;
     }
     let Some(size) = find("size") else {
-        // One box for each element says how many there are.
+        // With one box for each element, the number of boxes is the size.
         let elements = bounds.elements()?;
         if elements.iter().any(|element| !element.value.is_array()) {
             if kind == Kind::Whole {

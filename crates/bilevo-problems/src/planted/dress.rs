@@ -1,10 +1,10 @@
-//! What a planted problem looks like from outside: rotated, in other units, in a box that is too wide.
+//! The outside of a planted problem: rotated, in other units, in a box that is too wide.
 
 use super::pieces::between;
 use crate::rotated::rotation;
 use bilevo_core::rng::Stream;
 
-/// One level's variables z and what they stand for: p = R (z ∘ 1/s), with a rotation R and units s.
+/// The variables z of a level and the point p they stand for: p = R (z ∘ 1/s), with a rotation R and units s.
 pub(super) struct Dress {
     /// R, by rows.
     rotation: Vec<f64>,
@@ -12,7 +12,7 @@ pub(super) struct Dress {
     pub(super) bounds: Vec<(f64, f64)>,
 }
 
-/// How a level is dressed.
+/// How the variables of a level are transformed.
 #[derive(Clone, Copy)]
 pub(super) struct Cut {
     pub(super) rotated: bool,
@@ -59,7 +59,7 @@ impl Dress {
     }
 }
 
-/// Ten to a whole power of at most ±`largest`: units of real life.
+/// Ten to a whole power of at most ±`largest`, as units in practice.
 pub(super) fn power(stream: &mut Stream, largest: usize) -> f64 {
     libm::pow(10.0, stream.below(2 * largest + 1) as f64 - largest as f64)
 }

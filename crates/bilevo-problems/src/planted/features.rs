@@ -3,22 +3,22 @@
 use super::pieces::between;
 use bilevo_core::rng::Stream;
 
-/// Something a planted problem may have.
+/// A feature of a planted problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Feature {
     /// Many local optima below.
     Waves,
     /// A curved valley below.
     Valley,
-    /// A false basin of the follower that would pay the leader.
+    /// A false basin of the follower, in which the leader would gain.
     Deceptive,
-    /// The leader gains if the follower strays.
+    /// The leader gains if the follower deviates.
     Conflict,
     /// Many local optima above.
     Rough,
-    /// A segment of equally good answers, the best for the leader counts.
+    /// A segment of equally good answers, of which the best for the leader counts.
     Ties,
-    /// The same, and the worst counts.
+    /// The same, but the worst counts.
     Worst,
     /// The follower is indifferent at a single decision, the optimal one.
     TiePoint,
@@ -54,7 +54,7 @@ use Feature::{
 };
 
 impl Feature {
-    /// All of them with their names and how often a drawn problem has them.
+    /// All features with their names and how often a random problem has them.
     pub const ALL: [(Feature, &'static str, f64); 20] = [
         (Waves, "waves", 0.15),
         (Valley, "valley", 0.15),
@@ -84,14 +84,14 @@ impl Feature {
     }
 }
 
-/// Features of which a problem has at most one.
+/// Features that exclude each other.
 const EXCLUSIVE: [&[Feature]; 6] = [
     &[Waves, Valley, Deceptive],
     &[Ties, Worst, TiePoint, Toll, Infeasible],
     &[Active, Equal, Narrow],
     &[Rotated, Edge],
     &[Infeasible, Fails, Noise],
-    // A thin layer that is far away at the width of the box is a needle, not a feature.
+    // A thin layer in a far too wide box would be a needle.
     &[Wide, Equal, Narrow, Fails],
 ];
 
@@ -122,7 +122,7 @@ fn excludes(a: Feature, b: Feature) -> bool {
 /// Features at random.
 pub(super) fn draw(stream: &mut Stream) -> Vec<Feature> {
     let mut features: Vec<Feature> = Vec::new();
-    // In another order for each problem, so that none is always the first of its group.
+    // In random order, so that no feature is always the first of its group.
     for index in stream.choose(Feature::ALL.len(), Feature::ALL.len()) {
         let (feature, _, share) = Feature::ALL[index];
         if stream.uniform() < share && !features.iter().any(|other| excludes(*other, feature)) {

@@ -36,7 +36,7 @@ fn every_problem_is_finite_at_the_centre_and_corners_of_its_box() {
 #[test]
 fn names_are_unique_and_in_order() {
     let names: Vec<_> = names().collect();
-    assert_eq!(names.len(), 143);
+    assert_eq!(names.len(), 144);
     assert_eq!((names[0], names[11], names[12], names[21]), ("smd1", "smd12", "tp1", "tp10"));
     let unique: std::collections::BTreeSet<_> = names.iter().collect();
     assert_eq!(unique.len(), names.len());

@@ -1,5 +1,5 @@
-//! Contraction: what is known of a formula's value narrows its variables (forward and backward
-//! propagation, HC4-revise).
+//! Contraction: what is known about a formula's value narrows its variables (forward and backward propagation,
+//! HC4-revise).
 
 use super::{Function, Graph, Id, Op};
 use crate::interval::{Interval, add_up};
@@ -26,8 +26,8 @@ impl Narrowing<'_> {
 }
 
 impl Graph {
-    /// Narrows a box by what `targets` say of formulas, from the ranges of a forward pass over `list`.
-    /// False if nothing is left.
+    /// Narrows a box by what `targets` say about formulas, using the ranges of a forward pass over `list`. Returns
+    /// false if nothing is left.
     pub(crate) fn backward(
         &self,
         list: &[Id],
@@ -62,7 +62,7 @@ impl Graph {
     }
 }
 
-/// What the range of a node says of its operands.
+/// What the range of a node says about its operands.
 fn operands(op: Op, id: Id, n: &mut Narrowing<'_>) {
     let r = n.value(id);
     match op {
@@ -113,7 +113,7 @@ fn operands(op: Op, id: Id, n: &mut Narrowing<'_>) {
         Op::Choose(test, yes, no) => {
             let chosen = n.value(test);
             let possible = |branch: Interval| !branch.meet(r).is_empty();
-            // A branch without possible values is not taken anywhere.
+            // A branch without possible values is never taken.
             let yes_possible = chosen.contains(1.0) && possible(n.value(yes));
             let no_possible = chosen.contains(0.0) && possible(n.value(no));
             match (yes_possible, no_possible) {

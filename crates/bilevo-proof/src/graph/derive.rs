@@ -7,7 +7,7 @@
 use super::{Function, Graph, Id, Op};
 
 impl Graph {
-    /// a · b, where 0 times anything is 0: derivatives are asked for only where formulas are defined.
+    /// a · b, where 0 times anything is 0: derivatives are needed only where formulas are defined.
     fn times(&mut self, a: Id, b: Id) -> Id {
         if self.is(a, 0.0) || self.is(b, 0.0) { self.number(0.0) } else { self.mul(a, b) }
     }
@@ -109,8 +109,8 @@ impl Graph {
         }
     }
 
-    /// The derivative of `a` where a > b, of `b` where a < b, and both where they touch: a test would be
-    /// certain there, and forget one of them.
+    /// The derivative of `a` if a > b, of `b` if a < b, and both where they touch: a test would be certain there, and
+    /// miss one of them.
     fn larger(&mut self, a: Id, b: Id, da: Id, db: Id) -> Id {
         if da == db {
             return da;

@@ -91,7 +91,7 @@ impl Graph {
         Graph::call(self, function, a)
     }
 
-    /// Functions that are written with others.
+    /// Functions that are expressed by others.
     fn composed(&mut self, name: &'static str, a: Id) -> Id {
         let one = self.number(1.0);
         match name {
@@ -151,7 +151,7 @@ impl Graph {
         }
     }
 
-    /// Nothing is proven with it.
+    /// No proof uses it.
     fn unknown(&mut self, name: &'static str) -> Id {
         self.unknown = Some(name);
         self.number(0.0)

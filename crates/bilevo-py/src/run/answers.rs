@@ -1,4 +1,4 @@
-//! What answers a run's batches, and what was told by hand.
+//! What evaluates a run's batches, and answers by ask and tell.
 
 use crate::border::Answering;
 use crate::functions::Functions;
@@ -8,7 +8,7 @@ use bilevo::EvaluatorError;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
-/// What will answer the batches: functions of this process, the engine's own evaluators, or a pool.
+/// What evaluates the batches: functions of this process, the engine's own evaluators, or a pool.
 pub(super) fn answering<'a>(
     evaluator: &'a Bound<'_, PyAny>,
 ) -> impl FnOnce() -> Result<Answering<'a>, EvaluatorError> + Send {
@@ -25,7 +25,7 @@ pub(super) fn answering<'a>(
     }
 }
 
-/// What was told of some points, by their numbers.
+/// The answers to some points, by their ids.
 pub(super) fn read_answers(
     ids: &PyReadonlyArray1<'_, u64>,
     values: &PyReadonlyArray1<'_, f64>,

@@ -16,7 +16,7 @@ pub(super) fn with_cause(py: Python<'_>, error: &RunError, caught: &Caught) -> P
     raised
 }
 
-/// An error of a run as an exception of the class that fits.
+/// An error of a run as an exception of the right class.
 pub(super) fn run_error(py: Python<'_>, error: &RunError) -> PyErr {
     let class = match error {
         RunError::Checkpoint(_) => "CheckpointError",

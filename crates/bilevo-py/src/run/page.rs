@@ -1,4 +1,4 @@
-//! The page about a run.
+//! The report on a run.
 
 use crate::border::{Answering, Border, Caught};
 use crate::errors;
@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-/// Writes a page about a run, whose result is given as JSON, after a look around its answer with at most about so
-/// many evaluations, each of which may take so long.
+/// Writes the report on a run, whose result is given as JSON, after exploring the neighbourhood of its answer with at
+/// most about this many evaluations, each within a time limit.
 #[allow(clippy::too_many_arguments)]
 pub(super) fn write<'a>(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! How a run is set up from what Python says.
+//! Sets up a run from Python's arguments.
 
 use super::failed::run_error;
 use crate::errors;
@@ -15,8 +15,8 @@ pub(crate) fn read_spec(py: Python<'_>, json: &str) -> PyResult<ProblemSpec> {
     serde_json::from_str(json).map_err(|error| errors::problem(py, format!("the problem cannot be read: {error}")))
 }
 
-/// A problem of which a run needs no more to be set up than what Python says about it. What evaluates it is known
-/// when the run goes.
+/// A problem as needed for setting up a run: what Python says about it. What evaluates it is known only when the run
+/// starts.
 struct Described<'a> {
     spec: ProblemSpec,
     place: &'a str,
@@ -41,7 +41,7 @@ impl bilevo::Source for Described<'_> {
     }
 }
 
-/// A run that is set up and has not begun.
+/// A run that is set up but has not begun.
 pub(super) fn start(
     py: Python<'_>,
     spec: &str,
@@ -61,7 +61,7 @@ pub(super) fn start(
     }
 }
 
-/// How it is to be run.
+/// The options of the run.
 pub(super) fn options(
     py: Python<'_>,
     checkpoint: Option<PathBuf>,

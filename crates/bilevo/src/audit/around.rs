@@ -19,43 +19,43 @@ use bilevo_core::problem::{self, Level, OracleAnswer, ProblemSpec};
 use bilevo_core::record::Solution;
 use bilevo_core::space::Variable;
 
-/// Variables of a level that are shown, at most.
+/// Maximum number of variables shown per level.
 pub const SHOWN: usize = 8;
-/// Points of a slice, at most and at least.
+/// Maximum and minimum number of points in a slice.
 const POINTS: (u64, u64) = (24, 4);
 /// Distance of the points next to the answer, as a share of the box.
 const BESIDE: f64 = 0.01;
-/// Distance of the points that slopes are taken from, at the lower and the upper level.
+/// Distance of the points used for slopes, at the lower and the upper level.
 const DIFFERENCE: (f64, f64) = (1e-5, 1e-3);
 /// A constraint binds if a move by this share of the box takes it to its limit.
 const BINDS: f64 = 1e-4;
 /// Radius of a local search that follows the follower's answer.
 const RADIUS: f64 = 0.1;
 
-/// Seconds, and the most evaluations, that are spent without asking.
+/// Default limits: seconds, and evaluations.
 const QUICK: (f64, u64) = (2.0, 4000);
 
-/// What was seen around an answer; objectives in the problem's own directions.
+/// What lies around an answer; objectives in the problem's own directions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Surroundings {
     /// One for each variable shown, the leader's first.
     pub slices: Vec<Slice>,
     /// The constraints of both levels, the leader's first.
     pub constraints: Vec<Bound>,
-    /// What it took.
+    /// Evaluations it took.
     pub evaluations: Counts,
     /// Why it ended early, if it did.
     pub broken_off: Option<String>,
 }
 
-/// What happens when one variable moves.
+/// What happens if one variable moves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slice {
-    /// Whose variable it is.
+    /// The level of the variable.
     pub level: Level,
-    /// Which one.
+    /// Its index.
     pub index: usize,
-    /// In the order of the variable, the answer among them.
+    /// Points in the order of the variable's value; the answer is one of them.
     pub points: Vec<SlicePoint>,
 }
 
@@ -66,33 +66,33 @@ pub struct SlicePoint {
     pub at: f64,
     /// The follower's answer there.
     pub y: Vec<f64>,
-    /// F; none in slices along the follower's variables.
+    /// F; `None` in slices along the follower's variables.
     pub upper_value: Option<f64>,
-    /// f; none if only the follower's own solver knows it.
+    /// f; `None` if only the follower's own solver knows it.
     pub lower_value: Option<f64>,
-    /// Whether all constraints that are looked at hold.
+    /// Whether all relevant constraints hold.
     pub feasible: bool,
 }
 
 /// A constraint at the answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
-    /// Whose constraint it is.
+    /// The level of the constraint.
     pub level: Level,
-    /// Which one; inequalities come first.
+    /// Its index; inequalities come first.
     pub index: usize,
     /// Its value: at most 0, or 0 for an equation.
     pub value: f64,
     /// Whether it is an equation.
     pub equality: bool,
-    /// Whether it binds; none if that was not found out.
+    /// Whether it binds; `None` if unknown.
     pub binds: Option<bool>,
-    /// What it costs; none if that was not found out.
+    /// Its price; `None` if unknown.
     pub price: Option<f64>,
 }
 
-/// Evaluations that a look around the answer of a run may take unless somebody says otherwise: a tenth of
-/// the run's, or as many as take two seconds if these are more and not too many.
+/// The default number of evaluations for exploring the neighbourhood of an answer: a tenth of the run's, or two
+/// seconds' worth if that is more, up to a limit.
 pub fn allowance(result: &RunResult) -> u64 {
     let total = result.evaluations.total();
     let each = result.times.seconds / total.max(1) as f64;
@@ -100,7 +100,7 @@ pub fn allowance(result: &RunResult) -> u64 {
     (total / 10).max(quick.min(QUICK.1))
 }
 
-/// Looks around `solution` with at most about `evaluations` evaluations of both levels.
+/// Explores the neighbourhood of `solution` with at most about `evaluations` evaluations of both levels.
 pub fn look_around(
     evaluator: &mut dyn Evaluator,
     solution: &Solution,
@@ -110,7 +110,7 @@ pub fn look_around(
     let spec = evaluator.spec().clone();
     let mut look = Look { evaluator, options, spec, solution, budget: evaluations, counts: Counts::default() };
     let mut seen = Surroundings::default();
-    // What was seen before the end is shown.
+    // If the time runs out, what was found so far is shown.
     seen.broken_off = match look.all(&mut seen) {
         Ok(()) | Err(Ended::Budget) => None,
         Err(Ended::Interrupted) => Some("interrupted".into()),
@@ -154,12 +154,12 @@ impl Look<'_> {
         self.spec.follower == problem::Follower::Oracle
     }
 
-    /// Evaluations that are left.
+    /// Evaluations left.
     fn left(&self) -> u64 {
         self.budget.saturating_sub(self.counts.lower + self.counts.upper)
     }
 
-    /// What one answer of the follower takes, about.
+    /// Roughly how many evaluations one answer of the follower takes.
     fn reply_cost(&self) -> u64 {
         if self.answers_itself() { 2 } else { 10 + 12 * self.spec.lower.dim() as u64 }
     }
@@ -175,7 +175,7 @@ impl Look<'_> {
         self.counts.failed += counts.failed;
     }
 
-    /// Lower values at answers in unit coordinates to the decision found.
+    /// Lower values of answers (in unit coordinates) to a given decision.
     fn lower(&mut self, points: &[Vec<f64>]) -> Result<Vec<Option<Point>>, Ended> {
         let x = self.solution.x.clone();
         let mut follower = self.follower(&x);
@@ -185,7 +185,7 @@ impl Look<'_> {
         found
     }
 
-    /// The follower's answer to a decision, followed from one next door; none if it failed.
+    /// The follower's answer to a decision, starting from its answer to a nearby one; `None` if it failed.
     fn reply(&mut self, x: &[f64], near: &[f64]) -> Result<Option<Reply>, Ended> {
         if self.left() == 0 {
             return Err(Ended::Budget);
@@ -205,7 +205,7 @@ impl Look<'_> {
         Ok((!outcome.is_failed()).then_some(Reply { y, lower_value, upper, violation }))
     }
 
-    /// By the follower's own solver.
+    /// From the follower's own solver.
     fn asked(&mut self, x: &[f64]) -> Result<Option<Answered>, Ended> {
         let batch = Batch::of_decisions(&self.spec, [x]).map_err(|error| Ended::Lost(error.to_string()))?;
         let replies = self.evaluate(&batch)?;
@@ -215,7 +215,7 @@ impl Look<'_> {
         Ok(given.filter(|_| !outcome.is_failed()).map(|answer| (answer.clone(), outcome.value, outcome.violation)))
     }
 
-    /// By a local search.
+    /// From a local search.
     fn followed(&mut self, x: &[f64], near: &[f64]) -> Result<Option<Answered>, Ended> {
         let space = self.spec.lower.space.clone();
         let mut follower = self.follower(x);
@@ -275,8 +275,8 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// Slopes of the objective and each constraint of a level, variable by variable in unit coordinates;
-    /// none if they cost more than half of what is left, or a point failed.
+    /// Slopes of the objective and of each constraint of a level, variable by variable in unit coordinates; `None` if
+    /// they would cost more than half of the evaluations left, or a point failed.
     fn slopes(&mut self, level: Level, unit: &[f64]) -> Result<Option<Vec<Vec<f64>>>, Ended> {
         let n = unit.len();
         let cost = 2 * n as u64 * if level == Level::Upper { self.reply_cost() } else { 1 };
@@ -301,8 +301,8 @@ impl Look<'_> {
         Ok(Some(slopes))
     }
 
-    /// Objective and constraints of a level at a point in unit coordinates; the leader's along the
-    /// follower's reaction.
+    /// Objective and constraints of a level at a point in unit coordinates; the leader's include the follower's
+    /// reaction.
     fn row(&mut self, level: Level, unit: Vec<f64>) -> Result<Option<Vec<f64>>, Ended> {
         if level == Level::Upper {
             let (x, y) = (self.spec.upper.space.from_unit(&unit), self.solution.y.clone());
@@ -312,8 +312,8 @@ impl Look<'_> {
         Ok(found.map(|point| [&[point.row.value], &point.row.constraints[..]].concat()))
     }
 
-    /// The multiplier of each constraint that binds: those of a small step on the linear model, which is
-    /// none at an optimum.
+    /// The multiplier of each binding constraint, from a small step on the linear model (which is zero at an
+    /// optimum).
     fn prices(&self, level: Level, unit: &[f64], row: &[f64], slopes: &[Vec<f64>]) -> Vec<Option<f64>> {
         let n = unit.len();
         let inequalities = self.spec.level(level).inequalities;
@@ -338,7 +338,7 @@ impl Look<'_> {
         prices
     }
 
-    /// f along each variable of the follower, with a quarter of what is left.
+    /// f along each variable of the follower, with a quarter of the evaluations left.
     fn lower_slices(&mut self, seen: &mut Surroundings) -> Result<(), Ended> {
         let shown = self.spec.lower.dim().min(SHOWN);
         let count = (self.left() / 4 / shown.max(1) as u64).min(POINTS.0);
@@ -372,7 +372,7 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// F along each variable of the leader, the follower answering anew.
+    /// F along each variable of the leader, with new answers of the follower.
     fn upper_slices(&mut self, seen: &mut Surroundings) -> Result<(), Ended> {
         let shown = self.spec.upper.dim().min(SHOWN);
         let count = (self.left() / self.reply_cost() / shown.max(1) as u64).min(POINTS.0);
@@ -393,7 +393,7 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// Follows the follower's answer while one variable of the leader takes values further and further away.
+    /// Tracks the follower's answer while one variable of the leader moves further and further away.
     fn walk(
         &mut self,
         index: usize,

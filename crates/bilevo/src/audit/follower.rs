@@ -12,7 +12,7 @@ use bilevo_core::record::Solution;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-/// An answer of the follower with all that is known about it; objectives minimised.
+/// An answer of the follower with everything known about it; objectives minimised.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Point {
     pub(super) u: Vec<f64>,
@@ -20,20 +20,20 @@ pub(super) struct Point {
     pub(super) violation: f64,
 }
 
-/// Violations of constraints that are met but for rounding.
+/// Violations up to this are rounding errors.
 const ROUNDING: f64 = 1e-9;
-/// Feasible answers that say what f changes by.
+/// How many feasible answers determine the variation of f.
 const FEW: usize = 8;
-/// The least share of what f changes by over the box that f changes by in a thin feasible set.
+/// In a thin feasible set, f counts as varying by at least this share of its variation over the box.
 const THIN: f64 = 1e-4;
-/// The least share of what f changes by in the run that counts where it hardly changes at this x.
+/// If f hardly varies at this x, this share of its variation in the run counts.
 const FLAT: f64 = 0.1;
 
-/// The leader's view of an answer; objective minimised.
+/// The leader's values for an answer; objective minimised.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct View {
     pub(super) value: f64,
-    /// Of the upper constraints alone.
+    /// Violation of the upper constraints alone.
     pub(super) violation: f64,
 }
 
@@ -43,16 +43,16 @@ pub(super) struct Follower<'a> {
     options: &'a AuditOptions,
     spec: ProblemSpec,
     x: Vec<f64>,
-    /// Lower evaluations, and evaluations of both levels.
+    /// Limits on lower evaluations, and on evaluations of both levels.
     budget: u64,
     total: u64,
     replies: Replies,
     pub(super) counts: Counts,
     pub(super) best: Option<Point>,
-    /// Violations up to this are rounding: an answer that breaks constraints by more than the reported one has no
-    /// better value to show for it.
+    /// Violations up to this are rounding errors. The value of an answer that violates constraints more than the
+    /// reported one does not count as better.
     rounding: f64,
-    /// What f usually changes by, and F.
+    /// The usual variation of f and of F.
     pub(super) scale: f64,
     pub(super) leader_scale: f64,
 }
@@ -61,14 +61,14 @@ impl<'a> Follower<'a> {
     pub(super) fn new(evaluator: &'a mut dyn Evaluator, options: &'a AuditOptions, x: &[f64], budget: u64) -> Self {
         let spec = evaluator.spec().clone();
         let (replies, counts) = (Replies::default(), Counts::default());
-        // One is kept for the leader's view of the end.
+        // One evaluation is reserved for the leader's values of the final answer.
         let total = options.max_evals.map_or(u64::MAX, |evals| evals.saturating_sub(1));
         let (x, best, rounding, scale) = (x.to_vec(), None, ROUNDING, 0.0);
         let leader_scale = 0.0;
         Follower { evaluator, options, spec, x, budget, total, replies, counts, best, rounding, scale, leader_scale }
     }
 
-    /// Takes note of the answer that was reported. Until more was seen, its values are all that is known of scales.
+    /// Records the reported answer. Until more is known, its values determine the scales.
     pub(super) fn reported(&mut self, solution: &Solution) {
         let feasible = solution.lower_violation <= self.options.violation;
         self.rounding = if feasible { solution.lower_violation.max(ROUNDING) } else { ROUNDING };
@@ -76,9 +76,9 @@ impl<'a> Follower<'a> {
         self.leader_scale = solution.upper_value.abs().max(1.0);
     }
 
-    /// Learns from a sample of answers what f usually changes by. What the run saw counts if that is less, as where
-    /// the box is far too wide, and a share of it where f hardly changes at this x, as where the follower is
-    /// indifferent.
+    /// Learns the usual variation of f from a sample of answers. The variation in the run counts if it is smaller, as
+    /// in a box that is far too wide; and a share of it counts if f hardly varies at this x, as for an indifferent
+    /// follower.
     pub(super) fn measure(&mut self, sample: &[Point]) {
         let feasible: Vec<f64> = sample.iter().filter(|p| self.is_feasible(p)).map(|p| p.row.value).collect();
         let thin = feasible.len() < FEW;
@@ -86,7 +86,7 @@ impl<'a> Follower<'a> {
         let here = usual_change(values);
         let seen = self.options.seen.scale.filter(|scale| *scale > 0.0);
         self.scale = match (here, seen) {
-            // Answers of a thin feasible set may differ by rounding alone.
+            // In a thin feasible set, answers may differ only by rounding.
             (Some(here), Some(seen)) if thin => here.min(seen).max(THIN * here),
             (Some(here), Some(seen)) => here.min(seen).max(FLAT * seen),
             (None, Some(seen)) => seen,
@@ -95,7 +95,7 @@ impl<'a> Follower<'a> {
         };
     }
 
-    /// The same from whole answers next to each other, which differ by no less than answers can.
+    /// The same from neighbouring whole-number answers, the closest that answers can be.
     pub(super) fn measure_steps(&mut self, near: &[Point]) {
         let Some(best) = &self.best else { return };
         let changes = near.iter().filter(|p| self.is_feasible(p)).map(|p| (p.row.value - best.row.value).abs());
@@ -107,17 +107,17 @@ impl<'a> Follower<'a> {
         self.leader_scale = usual_change(views.collect()).unwrap_or(self.leader_scale);
     }
 
-    /// Allows so many lower evaluations more.
+    /// Allows this many more lower evaluations.
     pub(super) fn extend(&mut self, more: u64) {
         self.budget = self.budget.max(self.counts.lower).saturating_add(more);
     }
 
-    /// Allows the one evaluation that was kept.
+    /// Releases the reserved evaluation.
     pub(super) fn spend_all(&mut self) {
         self.total = self.total.saturating_add(1);
     }
 
-    /// Lower evaluations that are left.
+    /// Lower evaluations left.
     pub(super) fn left(&self) -> u64 {
         let Counts { upper, lower, .. } = self.counts;
         self.budget.saturating_sub(lower).min(self.total.saturating_sub(upper + lower))
@@ -138,8 +138,8 @@ impl<'a> Follower<'a> {
         point.violation <= self.options.violation
     }
 
-    /// Whether the follower prefers `a`. The tolerance gives no advantage: an answer that
-    /// needs it comes behind those that do not.
+    /// Whether the follower prefers `a`. The tolerance gives no advantage: an answer that needs it ranks behind those
+    /// that do not.
     pub(super) fn prefers(&self, a: &Point, b: &Point) -> bool {
         let class = |point: &Point| (point.violation > self.rounding, !self.is_feasible(point));
         match (class(a), class(b)) {
@@ -164,7 +164,7 @@ impl<'a> Follower<'a> {
         self.options.seen.answers.iter().map(|y| self.scaled(y)).collect()
     }
 
-    /// Evaluates the follower's objective and constraints; `None` where that failed.
+    /// Evaluates the follower's objective and constraints; `None` if that failed.
     ///
     /// # Errors
     /// The audit has to end.
@@ -191,7 +191,7 @@ impl<'a> Follower<'a> {
         Ok(found)
     }
 
-    /// Evaluates the leader's objective and constraints; `None` where that failed.
+    /// Evaluates the leader's objective and constraints; `None` if that failed.
     ///
     /// # Errors
     /// The audit has to end.
@@ -229,8 +229,8 @@ impl<'a> Follower<'a> {
     }
 }
 
-/// The distance between the quartiles of some values, or between their ends if that is nothing; none if they are all
-/// the same but for rounding.
+/// The distance between the quartiles of some values, or between their ends if that is zero; `None` if they differ
+/// only by rounding.
 fn usual_change(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let (first, last) = values.first().zip(values.last())?;

@@ -1,10 +1,9 @@
-//! A local search with derivatives from differences: sequential quadratic programming within a
-//! trust region, for objectives and constraints that are smooth near their optimum.
+//! A local search with finite differences: sequential quadratic programming within a trust region, for objectives and
+//! constraints that are smooth near their optimum.
 //!
-//! All variables are scaled to [0, 1]. Each step minimises a quadratic model of the Lagrangian
-//! (damped BFGS) under linearised constraints; it is judged by the exact penalty
-//! f + sum rho_i |violation_i| with rho_i at least twice the multiplier. A step that fails only
-//! because constraints are curved is corrected once.
+//! All variables are scaled to [0, 1]. Each step minimises a quadratic model of the Lagrangian (damped BFGS) under
+//! linearised constraints, and is judged by the exact penalty f + sum rho_i |violation_i|, where rho_i is at least
+//! twice the multiplier. A step that fails only because constraints are curved is corrected once.
 
 use super::quadratic::{Constraint, Quadratic};
 
@@ -15,12 +14,12 @@ pub(super) struct Row {
     pub(super) constraints: Vec<f64>,
 }
 
-/// Evaluates points; `None` where an evaluation failed.
+/// Evaluates points; `None` if an evaluation failed.
 pub(super) type Evaluate<'a, E> = &'a mut dyn FnMut(&[Vec<f64>]) -> Result<Vec<Option<Row>>, E>;
 
-/// Half the distance of the points from which derivatives are taken.
+/// Half the distance of the points for finite differences.
 const DIFFERENCE: f64 = 1e-5;
-/// Steps shorter than this are none.
+/// Shorter steps count as zero.
 const SHORTEST: f64 = 1e-10;
 
 /// A local search.
@@ -28,9 +27,9 @@ const SHORTEST: f64 = 1e-10;
 pub(super) struct Local {
     /// The constraints from here on are equalities.
     pub(super) inequalities: usize,
-    /// First radius of trust.
+    /// Initial trust radius.
     pub(super) radius: f64,
-    /// Most steps.
+    /// Maximum number of steps.
     pub(super) steps: usize,
 }
 
@@ -47,7 +46,7 @@ struct State {
 struct Slopes(Vec<Vec<f64>>);
 
 impl Local {
-    /// Goes from `u`, where `row` was found, to a point that is no worse.
+    /// Moves from `u`, with values `row`, to a point that is no worse.
     ///
     /// # Errors
     /// As `evaluate`.
@@ -78,7 +77,7 @@ impl Local {
         Ok((state.u, state.row))
     }
 
-    /// Makes one step that improves, with ever smaller radius; whether there was one.
+    /// Takes one step that improves, with ever smaller radius; returns whether there was one.
     fn step<E>(self, state: &mut State, slopes: &Slopes, evaluate: Evaluate<'_, E>) -> Result<bool, E> {
         loop {
             let (step, multipliers) = self.model(state, slopes, &state.row.constraints).minimise(&state.multipliers);
@@ -116,7 +115,7 @@ impl Local {
         }
     }
 
-    /// Evaluates a trial point; its share of the predicted gain.
+    /// Evaluates a trial point; returns its share of the predicted gain.
     fn judge<E>(
         self,
         state: &State,
@@ -154,7 +153,7 @@ impl Local {
         constraints.enumerate().map(excess).zip(&state.penalties).map(|(excess, penalty)| excess * penalty).sum()
     }
 
-    /// The merit the model expects behind a step.
+    /// The merit that the model predicts after a step.
     fn predicted(self, state: &State, slopes: &Slopes, step: &[f64]) -> f64 {
         let n = step.len();
         let bend: f64 = (0..n).map(|i| step[i] * linear(&state.hessian[i * n..(i + 1) * n], step)).sum();
@@ -197,14 +196,14 @@ impl Slopes {
     }
 }
 
-/// A round Hessian under which a steepest step is as long as the box allows sensible ones to be.
+/// A round Hessian for which a steepest-descent step has a sensible length for the box.
 fn first_hessian(slopes: &Slopes, n: usize) -> Vec<f64> {
     let scale = slopes.0[0].iter().fold(1e-6_f64, |scale, slope| scale.max(slope.abs()));
     (0..n * n).map(|at| if at % (n + 1) == 0 { scale } else { 0.0 }).collect()
 }
 
-/// Derivatives of everything at `u` from differences, central inside the box; `None` where too much
-/// fails.
+/// Derivatives of everything at `u`, from finite differences, central inside the box; `None` if too many evaluations
+/// fail.
 fn differences<E>(u: &[f64], row: &Row, evaluate: Evaluate<'_, E>) -> Result<Option<Slopes>, E> {
     // Offsets of two points and the weights of their values and the one in the middle.
     let scheme = |u: f64| {
@@ -248,7 +247,7 @@ mod tests {
     use super::*;
     use std::convert::Infallible;
 
-    /// Searches from `start`; the end and the number of evaluations.
+    /// Searches from `start`; returns the end and the number of evaluations.
     fn search(inequalities: usize, start: &[f64], f: impl Fn(&[f64]) -> (f64, Vec<f64>)) -> (Vec<f64>, Row, usize) {
         let mut evaluations = 0;
         let row = |u: &Vec<f64>| {
@@ -301,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_corner_cut_by_three_constraints() {
-        // A linear programme: max 3a + 2b with a + b <= 0.8, a + 3b <= 1.2, a <= 0.6.
+        // A linear program: max 3a + 2b with a + b <= 0.8, a + 3b <= 1.2, a <= 0.6.
         let (u, ..) = search(3, &[0.1, 0.1], |u| {
             (-3.0 * u[0] - 2.0 * u[1], vec![u[0] + u[1] - 0.8, u[0] + 3.0 * u[1] - 1.2, u[0] - 0.6])
         });

@@ -3,7 +3,7 @@
 
 use super::local::linear;
 
-/// g'd + d'Bd/2 over low <= d <= high, under constraints.
+/// g'd + d'Bd/2 over low <= d <= high, subject to constraints.
 #[derive(Clone, Debug)]
 pub(super) struct Quadratic {
     pub(super) slope: Vec<f64>,
@@ -21,14 +21,13 @@ pub(super) struct Constraint {
     pub(super) equality: bool,
 }
 
-/// Rounds of the multipliers, and sweeps over the coordinates in each.
+/// Rounds of multiplier updates, and sweeps over the coordinates in each.
 const ROUNDS: usize = 200;
 const SWEEPS: usize = 100;
 
 impl Quadratic {
-    /// The minimiser and the multipliers of the constraints, by the augmented Lagrangian with
-    /// exact minimisation along one coordinate after the other. Where the constraints cannot all be
-    /// met, they are met as well as possible.
+    /// The minimiser and the multipliers of the constraints, by the augmented Lagrangian with exact minimisation
+    /// along one coordinate after another. If the constraints cannot all be met, they are met as closely as possible.
     pub(super) fn minimise(&self, multipliers: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let n = self.slope.len();
         let mut d: Vec<f64> = (0..n).map(|i| 0.0_f64.clamp(self.low[i], self.high[i])).collect();
@@ -60,7 +59,7 @@ impl Quadratic {
         (d, multipliers)
     }
 
-    /// Minimises along each coordinate once; the longest move.
+    /// Minimises along each coordinate once; returns the longest move.
     fn sweep(&self, d: &mut [f64], multipliers: &[f64], weights: &[f64]) -> f64 {
         let n = d.len();
         let mut longest = 0.0_f64;

@@ -1,6 +1,5 @@
-//! Looks for the follower's best answer from many places, without knowing where the reported one
-//! came from: a sample of the whole box, CMA-ES over the whole box, and from everything that looks
-//! good a local search.
+//! Searches for the follower's best answer from many starts, without knowing where the reported one came from: a
+//! sample of the whole box, CMA-ES over the whole box, and a local search from every promising point.
 
 use super::Ended;
 use super::follower::{Follower, Point};
@@ -9,17 +8,17 @@ use bilevo_core::cma::{Cma, CmaParams, Scratch};
 use bilevo_core::rng::{Purpose, Stream, Streams};
 use bilevo_core::space::Space;
 
-/// Where CMA-ES leaves the rest to the local search: its relative spread of values, its step size.
+/// When CMA-ES hands over to the local search: its relative spread of values, and its step size.
 const SETTLED: f64 = 1e-5;
-/// A gain that is new, as a share of what f usually changes by.
+/// The smallest gain that counts as new, as a share of the usual variation of f.
 const BETTER: f64 = 1e-7;
-/// Starts in a row that bring nothing new before the search ends.
+/// The search ends after this many starts in a row that find nothing new.
 const QUIET_STARTS: usize = 5;
 
-/// What the search leaves: where its starts ended. The best point is the follower's.
+/// Where the starts of the search ended. (The follower holds the best point.)
 #[derive(Debug, Default)]
 pub(super) struct Trail {
-    /// Where local searches ended.
+    /// Ends of local searches.
     pub(super) ends: Vec<Point>,
     /// The sample of the box.
     pub(super) sample: Vec<Point>,
@@ -27,8 +26,8 @@ pub(super) struct Trail {
     pub(super) starts: u64,
 }
 
-/// Searches from the reported answer, from the best points of a sample, and by up to `starts`
-/// box-wide CMA-ES runs.
+/// Searches from the reported answer, from the best points of a sample, and with up to `starts` runs of CMA-ES over
+/// the whole box.
 ///
 /// # Errors
 /// The search was interrupted; `trail` and the follower's best remain valid.
@@ -73,7 +72,7 @@ pub(super) fn search(
     Ok(())
 }
 
-/// Whether the best answer is better than before by more than rounding.
+/// Whether the best answer has improved by more than rounding.
 fn improved(follower: &Follower<'_>, before: Option<&Point>) -> bool {
     match (before, &follower.best) {
         (Some(before), Some(now)) => {
@@ -92,10 +91,10 @@ fn fine(follower: &mut Follower<'_>, point: Point, radius: f64, trail: &mut Trai
     Ok(())
 }
 
-/// What a local search minimises: points with their values.
+/// The objective of a local search: points with their values.
 pub(super) type Objective<'a> = &'a dyn Fn(&mut Follower<'_>, &[Vec<f64>]) -> Result<Vec<Option<Point>>, Ended>;
 
-/// A local search on a given objective; the last point it has seen where it ended.
+/// A local search on a given objective; returns the last point it evaluated.
 ///
 /// # Errors
 /// The audit has to end.
@@ -116,7 +115,7 @@ pub(super) fn descend(
     Ok(seen.into_iter().rev().find(|point| point.u == u))
 }
 
-/// One run of CMA-ES from anywhere in the box; its best point by penalised value.
+/// One run of CMA-ES from a random point of the box; returns its best point by penalised value.
 fn evolve(
     follower: &mut Follower<'_>,
     start: usize,
@@ -124,7 +123,7 @@ fn evolve(
     stream: &mut Stream,
 ) -> Result<Option<Point>, Ended> {
     let n = follower.dim();
-    // Every third start is larger: it sees more of a rugged objective.
+    // Every third run has a larger population, which sees more of a rugged objective.
     let population = (4 + (3.0 * libm::log(n as f64)) as usize) << (start % 3);
     let params = CmaParams::new(n, population);
     let unit = Space::from(vec![(0.0, 1.0); n]);
@@ -154,7 +153,7 @@ fn merit(point: &Point, penalty: f64) -> f64 {
     point.row.value + penalty * point.violation
 }
 
-/// Makes a typical violation as bad as a typical difference in value.
+/// Sets the penalty so that a typical violation is as bad as a typical difference in value.
 fn first_penalty(found: &[Point]) -> f64 {
     let values = spread(found.iter().map(|point| point.row.value));
     let violations = spread(found.iter().map(|point| point.violation));

@@ -1,16 +1,15 @@
 //! Answers that are equally good for the follower but not for the leader.
 //!
-//! From every answer that is as good as the best one, a local search minimises f + epsilon F for the
-//! optimistic end and f - epsilon F for the pessimistic one. Where the follower has a will of its
-//! own that moves y by O(epsilon) and f by O(epsilon^2) only; where it is indifferent, the leader's
-//! objective decides. A second search on f alone brings the answer back to where the follower is
-//! content, without moving it along what the follower does not care about.
+//! From every answer that is as good as the best one, a local search minimises f + epsilon F for the optimistic end,
+//! and f - epsilon F for the pessimistic one. If the follower has a clear preference, that moves y by O(epsilon) and
+//! f by O(epsilon^2) only; if it is indifferent, the leader's objective decides. A second search on f alone then
+//! removes what the follower lost, without moving the answer in directions to which it is indifferent.
 
 use super::follower::{Follower, Point, View};
 use super::search::{descend, distance, spread};
 use super::{Ended, Position};
 
-/// An answer of the follower and what the leader makes of it.
+/// An answer of the follower with the leader's values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tie {
     pub(super) point: Point,
@@ -58,7 +57,7 @@ pub(super) fn search(
     Ok(ends(ties))
 }
 
-/// The same where every answer of the follower was tried, best first: nothing is left to search for.
+/// The same if every answer of the follower was tried, best first: there is nothing left to search.
 ///
 /// # Errors
 /// The audit has to end.
@@ -78,7 +77,7 @@ fn ends(ties: Vec<Tie>) -> Option<(Tie, Tie)> {
     best.zip(worst)
 }
 
-/// How much the follower's objective changes where the leader's changes by one.
+/// How much the follower's objective changes if the leader's changes by one.
 fn scale(follower: &mut Follower<'_>, sample: &[Point]) -> Result<f64, Ended> {
     let sample = &sample[..sample.len().min(20)];
     let points: Vec<Vec<f64>> = sample.iter().map(|point| point.u.clone()).collect();
@@ -96,7 +95,7 @@ fn viewed(follower: &mut Follower<'_>, point: Point) -> Result<Option<Tie>, Ende
 
 /// Whether the leader prefers `a`.
 pub(super) fn leads(a: &View, b: &View) -> bool {
-    // Rounding of constraints that bind is no violation.
+    // Rounding errors of binding constraints do not count as violations.
     let feasible = |view: &View| view.violation <= 1e-6;
     match (feasible(a), feasible(b)) {
         (true, true) => a.value < b.value,
@@ -105,7 +104,7 @@ pub(super) fn leads(a: &View, b: &View) -> bool {
     }
 }
 
-/// Searches in the leader's interest or against it, then on the follower's objective alone.
+/// Searches in the leader's interest, or against it, and then on the follower's objective alone.
 fn lean(follower: &mut Follower<'_>, start: Point, position: Position, scale: f64) -> Result<Vec<Point>, Ended> {
     let mut found = Vec::new();
     let mut from = start;

@@ -1,15 +1,15 @@
-//! Followers with whole numbers: all answers where they are few, else the neighbourhood of the best one.
+//! Followers with whole numbers: all answers if there are few, otherwise the neighbourhood of the best one.
 
 use super::Ended;
 use super::follower::{Follower, Point};
 use super::search::Trail;
 use bilevo_core::space::Space;
 
-/// Answers up to which all of them are tried.
+/// Up to this many answers, all are tried.
 pub(super) const ENUMERATED: u64 = 10_000;
 /// Answers that are evaluated together.
 const CHUNK: usize = 500;
-/// Answers kept as ends and as a sample.
+/// How many answers are kept as ends and as a sample.
 const KEPT: usize = 50;
 
 /// Tries every answer of the follower.
@@ -32,7 +32,7 @@ pub(super) fn enumerate(follower: &mut Follower<'_>, space: &Space, trail: &mut 
     Ok(())
 }
 
-/// Moves and exchanges whole numbers of the best answer until none of them is better.
+/// Moves and exchanges whole numbers of the best answer until no change improves it.
 ///
 /// # Errors
 /// The audit has to end.

@@ -55,7 +55,7 @@ fn verdict(audit: &Audit, finding: &Finding<'_>) -> String {
     }
 }
 
-/// What a better answer would mean to the leader.
+/// What a better answer would mean for the leader.
 fn consequence(best: &Response, finding: &Finding<'_>) -> String {
     let reported = finding.solution.upper_value;
     match best.upper_value {

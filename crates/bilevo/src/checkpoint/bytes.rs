@@ -12,7 +12,7 @@ use std::io::{self, Read};
 pub(super) const MAGIC: &[u8] = b"bilevo checkpoint\n";
 /// Version of the layout.
 const FORMAT: u32 = 7;
-/// Longest header that is believed.
+/// The longest acceptable header.
 const MAX_HEADER: u32 = 1 << 20;
 /// Magic, version, header length.
 const PREFIX: usize = MAGIC.len() + 8;
@@ -31,7 +31,7 @@ struct Payload {
 }
 
 impl Checkpoint {
-    /// The checkpoint as bytes, for a file or any other place.
+    /// The checkpoint as bytes, for a file or any other storage.
     ///
     /// # Errors
     /// Only if memory runs out on the way.
@@ -42,7 +42,7 @@ impl Checkpoint {
     /// The run saved in these bytes.
     ///
     /// # Errors
-    /// They are no checkpoint, cut off or damaged, or come from another version.
+    /// They are not a checkpoint, are incomplete or damaged, or come from another version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Checkpoint, CheckpointError> {
         let (header, body) = decode_header(bytes, bytes.len() as u64)?;
         let truncated = |expected| CheckpointError::Truncated { path: None, got: bytes.len() as u64, expected };
@@ -66,7 +66,7 @@ impl Checkpoint {
         let payload: Payload = postcard::from_bytes(&content[body + 8..])
             .map_err(|e| damaged(&format!("its state cannot be read ({e})")))?;
         let Payload { engine, times } = payload;
-        // A forged state may make even a question about it panic.
+        // With a forged state, even reading it may panic.
         if !panics::quietly(|| fits(&header, &engine)).unwrap_or(false) {
             return Err(damaged("its header does not match its state"));
         }
@@ -101,7 +101,7 @@ pub(super) fn read_header(mut from: impl Read, length: u64) -> io::Result<Result
     Ok(decode_header(&bytes, length).map(|(header, _)| header))
 }
 
-/// The header, and where the payload begins. `bytes` may be the start of `length` bytes.
+/// The header, and where the payload begins. `bytes` may be only the first of `length` bytes.
 fn decode_header(bytes: &[u8], length: u64) -> Result<(Header, usize), CheckpointError> {
     let truncated = |expected: usize| CheckpointError::Truncated { path: None, got: length, expected: expected as u64 };
     let magic = &bytes[..bytes.len().min(MAGIC.len())];
@@ -124,7 +124,7 @@ fn decode_header(bytes: &[u8], length: u64) -> Result<(Header, usize), Checkpoin
     Ok((header, body))
 }
 
-/// Whether a header tells the truth about a state that can go on.
+/// Whether a header matches its state, and the run can continue from it.
 fn fits(header: &Header, engine: &Engine) -> bool {
     let summary = engine.summary();
     header.id == RunId::new(engine, &header.id.method, &header.id.problem_hash)

@@ -1,9 +1,8 @@
-//! The file a run is saved into.
+//! The file to which a run is saved.
 //!
-//! While a [`Slot`] is open, the file at its place is locked: each new version is locked before it
-//! takes the place, and a file that is new appears only where nothing is. So of two processes with
-//! the same name one is told that the other is there. Systems without locks go without; even there
-//! every save looks first at what it would replace.
+//! While a [`Slot`] is open, its file is locked: each new version is locked before it replaces the old one, and a new
+//! file is created only if there is none. So if two processes use the same name, one of them is told about the other.
+//! On systems without locks, every save still checks what it would replace.
 
 use super::bytes::{self, MAGIC};
 use super::{Checkpoint, CheckpointError, Header};
@@ -15,7 +14,7 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// How checkpoints are told from other files.
+/// How to recognise checkpoints.
 pub(super) const KIND: Kind =
     Kind { name: "checkpoint", description: "a bilevo checkpoint", is_ours: |start| start.starts_with(MAGIC) };
 
@@ -33,7 +32,7 @@ pub fn header(path: &Path) -> Result<Header, CheckpointError> {
 /// The file cannot be read, is no checkpoint, is cut off or damaged, or comes from another version.
 pub fn load(path: &Path) -> Result<Checkpoint, CheckpointError> {
     let file = files::open(path, &KIND)?;
-    // A large file of another kind is not read whole.
+    // A large file of another kind is not read completely.
     header_of(&file, path)?;
     let mut bytes = Vec::new();
     let read = (&file).rewind().and_then(|()| (&file).read_to_end(&mut bytes));
@@ -47,7 +46,7 @@ fn header_of(mut file: &File, path: &Path) -> Result<Header, CheckpointError> {
     read.map_err(|source| read_error(path, source))?.map_err(|error| error.in_file(path))
 }
 
-/// An empty file could be the start of anything; it is not replaced.
+/// An empty file could become anything, so it is not replaced.
 fn refuse_foreign(mut file: &File, path: &Path) -> Result<(), CheckpointError> {
     let mut start = Vec::new();
     let read = file.rewind().and_then(|()| file.take(MAGIC.len() as u64).read_to_end(&mut start));
@@ -59,20 +58,19 @@ fn read_error(path: &Path, source: io::Error) -> CheckpointError {
     FileError::Io { doing: "read", kind: KIND.name, path: path.into(), source }.into()
 }
 
-/// What became of a save.
+/// What happened to a save.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Saved {
     /// The state is in the file.
     Written,
-    /// The file holds the same run at this point or further on, after so many evaluations, and was
-    /// kept.
+    /// The file holds the same run at this point or later, after this many evaluations, and was kept.
     Kept(u64),
 }
 
-/// A run's state as it goes into a file.
+/// The state of a run that goes into a file.
 pub(crate) struct State<'a> {
     pub(crate) header: Header,
-    /// What it was a run of before its budget was raised.
+    /// The identity of the run before its budget was raised.
     pub(crate) earlier: Option<&'a RunId>,
     pub(crate) engine: &'a Engine,
     pub(crate) times: Times,
@@ -80,19 +78,19 @@ pub(crate) struct State<'a> {
 
 /// How the file's content relates to the run that will be saved there.
 enum There {
-    /// The same run, not further than this; or nothing at all.
+    /// The same run, not later than this; or nothing at all.
     Behind,
-    /// The same run, at the same point or further on.
+    /// The same run, at the same point or later.
     Ahead(Header),
-    /// Another one.
+    /// Another run.
     Other(Header),
 }
 
-/// A place where a run is saved again and again.
+/// A file to which a run is saved again and again.
 #[derive(Debug)]
 pub struct Slot {
     path: PathBuf,
-    /// The file in place, locked.
+    /// The current file, locked.
     held: Option<File>,
 }
 
@@ -107,8 +105,8 @@ impl Slot {
         &self.path
     }
 
-    /// Takes the place for a run about to start, and saves its first state: better to learn now than
-    /// after hours that this is not possible.
+    /// Claims the file for a run that is about to start, and saves its first state: better to learn now than after
+    /// hours that saving is not possible.
     ///
     /// # Errors
     /// See [`CheckpointError`]; also if the file holds this run further on and unfinished, which
@@ -126,7 +124,7 @@ impl Slot {
         self.save(state)
     }
 
-    /// Saves a state, unless what is there is as far or further.
+    /// Saves a state, unless the file already has the same or a later one.
     ///
     /// # Errors
     /// See [`CheckpointError`].
@@ -142,7 +140,7 @@ impl Slot {
             }
             let State { header, engine, times, .. } = state;
             let put = |out: &mut dyn Write| out.write_all(&bytes::encode(header, engine, *times)?);
-            // Nothing there: somebody came first, whom the next round meets.
+            // The file was free, but another process was faster; we meet it in the next round.
             if let Some(file) = files::write_locked(&self.path, &KIND, self.held.as_ref(), put)? {
                 self.held = Some(file);
                 return Ok(Saved::Written);
@@ -150,7 +148,7 @@ impl Slot {
         }
     }
 
-    /// Holds the file that is in place now, if there is one.
+    /// Locks the current file, if there is one.
     fn hold(&mut self) -> Result<(), CheckpointError> {
         if self.held.as_ref().is_some_and(|held| files::is_at(held, &self.path)) {
             return Ok(());
@@ -164,7 +162,7 @@ impl Slot {
             if let Err(TryLockError::WouldBlock) = file.try_lock() {
                 return Err(CheckpointError::InUse { path: self.path.clone() });
             }
-            // Its owner may have replaced it before we had the lock.
+            // Its owner may have replaced it before we got the lock.
             if files::is_at(&file, &self.path) {
                 self.held = Some(file);
                 return Ok(());
@@ -172,8 +170,8 @@ impl Slot {
         }
     }
 
-    /// Unlocks before closing: a child that is just being started has a copy of every open file, and
-    /// would keep the lock for a moment longer.
+    /// Unlocks before closing: a child process that is just being started has a copy of every open file, and would
+    /// keep the lock a moment longer.
     fn let_go(&mut self) {
         if let Some(file) = self.held.take() {
             let _ = file.unlock();

@@ -1,4 +1,4 @@
-//! Stands in for the pool where programs cannot be run.
+//! Stands in for the pool on systems that cannot run programs.
 
 use crate::evaluate::{Evaluator, EvaluatorError};
 use bilevo_core::batch::{Batch, Replies};
@@ -16,7 +16,7 @@ impl Program {
         Err(unsupported(&Program(spec)))
     }
 
-    /// Refuses a description that makes no sense.
+    /// Rejects a description that makes no sense.
     ///
     /// # Errors
     /// What makes no sense.

@@ -1,4 +1,4 @@
-//! Folders of evaluations, which go with all that is in them, whatever programs did to its permissions.
+//! Folders of evaluations, which are removed with everything in them, whatever programs did to the permissions.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 pub(super) struct Folder(TempDir);
 
 impl Folder {
-    /// A new folder among the temporary ones of the system.
+    /// A new folder in the system's folder for temporary files.
     ///
     /// # Errors
     /// There is no place for it.
@@ -19,7 +19,7 @@ impl Folder {
         tempfile::Builder::new().prefix("bilevo-").tempdir().map(Folder)
     }
 
-    /// A new folder in another one.
+    /// A new folder inside another one.
     ///
     /// # Errors
     /// There is no place for it.
@@ -36,13 +36,13 @@ impl Drop for Folder {
     fn drop(&mut self) {
         if fs::remove_dir_all(self.path()).is_err() {
             make_writable(self.path());
-            // There is nowhere to report it; the folder is a temporary one.
+            // There is nowhere to report an error; the folder is a temporary one.
             let _ = fs::remove_dir_all(self.path());
         }
     }
 }
 
-/// Gives us back the right to empty a folder and the folders in it. Links are not followed.
+/// Restores our right to empty a folder and the folders in it. Links are not followed.
 fn make_writable(folder: &Path) {
     let mut folders: Vec<PathBuf> = vec![folder.into()];
     while let Some(folder) = folders.pop() {

@@ -1,11 +1,10 @@
-//! Sees to it that no program outlives the run, however the run ends.
+//! Makes sure that no program outlives the run, however the run ends.
 //!
-//! Every program leads a process group of its own, which is killed with it. Two things remain:
-//! what leaves the group on purpose (a daemon), and the run being killed itself. For the first,
-//! every program carries a mark in its environment, which what it starts inherits; on Linux all
-//! processes with the mark are found and killed. For the second, a shell waits at the end of a
-//! pipe whose other end only the run holds: when the run is gone, however that came, it does the
-//! same.
+//! Every program leads its own process group, which is killed with it. Two cases remain: processes that leave the
+//! group on purpose (daemons), and a run that is itself killed. For the first, every program has a mark in its
+//! environment, which its children inherit; on Linux, all processes with that mark are found and killed. For the
+//! second, a shell waits at the end of a pipe whose other end only the run holds: when the run is gone for whatever
+//! reason, the shell does the same.
 
 use super::folder::Folder;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -17,10 +16,10 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The environment variable that marks programs and whatever they start.
+/// The environment variable that marks programs and their children.
 pub(super) const MARK: &str = "BILEVO_PROGRAM";
 
-/// `$1` is the mark, `$2` a folder to remove. The last line read names the living groups.
+/// `$1` is the mark, `$2` a folder to remove. The last line that is read names the living groups.
 const WATCH: &str = r#"
 trap '' HUP INT QUIT TERM
 groups=
@@ -69,13 +68,13 @@ impl Guard {
             .spawn()?;
         let pipe = watcher.stdin.take();
         if let Some(pipe) = &pipe {
-            // A watcher that somebody has stopped must not stop the run.
+            // A watcher that was stopped must not stop the run.
             rustix::io::ioctl_fionbio(pipe, true)?;
         }
         Ok(Guard { mark, started: 0, groups: BTreeSet::new(), folder, watcher, pipe })
     }
 
-    /// The folder in which evaluations have theirs.
+    /// The folder that contains the folders of evaluations.
     pub(super) fn folder(&self) -> Option<&Path> {
         self.folder.as_ref().map(Folder::path)
     }
@@ -86,19 +85,19 @@ impl Guard {
         format!("{}{}", self.mark, self.started)
     }
 
-    /// A program has started.
+    /// Records that a program has started.
     pub(super) fn note(&mut self, group: u32) {
         self.groups.insert(group);
         self.tell();
     }
 
-    /// A program has ended, and its group with it.
+    /// Records that a program has ended, together with its group.
     pub(super) fn forget(&mut self, group: u32) {
         self.groups.remove(&group);
         self.tell();
     }
 
-    /// Tells the watcher. If it cannot be told, the marks are left to it.
+    /// Informs the watcher. If that fails, the watcher still has the marks.
     fn tell(&mut self) {
         let mut line: String = self.groups.iter().map(|group| format!("{group} ")).collect();
         line.push('\n');
@@ -119,21 +118,21 @@ impl Drop for Guard {
     }
 }
 
-/// Kills a program and what has stayed in its group.
+/// Kills a program and everything still in its group.
 pub(super) fn kill_group(group: u32) {
     if let Some(group) = i32::try_from(group).ok().and_then(Pid::from_raw) {
-        // Fails only if no process of the group is left.
+        // Fails only if the group has no processes left.
         let _ = kill_process_group(group, Signal::KILL);
     }
 }
 
-/// Kills every process that carries the mark of one program.
+/// Kills every process with the mark of one program.
 pub(super) fn sweep_program(mark: &str) {
     sweep(&format!("{MARK}={mark}\0"));
 }
 
-/// Kills every process with these words in its environment. One that forks meanwhile is found in
-/// the next round.
+/// Kills every process with these words in its environment. A process that forks in the meantime is found in the next
+/// round.
 fn sweep(words: &str) {
     for _ in 0..10 {
         let mut found = false;
@@ -146,7 +145,7 @@ fn sweep(words: &str) {
     }
 }
 
-/// Processes with these words in their environment; none where there is no `/proc`.
+/// Processes with these words in their environment; empty without `/proc`.
 fn marked(words: &str) -> Vec<Pid> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let pid = |entry: io::Result<std::fs::DirEntry>| entry.ok()?.file_name().to_str()?.parse::<i32>().ok();

@@ -1,9 +1,9 @@
-//! Finds numbers in the text a program leaves behind.
+//! Finds numbers in a program's output.
 
 use bilevo_problems::program::Pattern;
 use regex_lite::Regex;
 
-/// A pattern ready for use.
+/// A pattern, ready for use.
 #[derive(Debug)]
 pub(super) enum Finder {
     Key(String),
@@ -28,7 +28,7 @@ impl Finder {
         }
     }
 
-    /// The number at this pattern's place.
+    /// The number that this pattern locates.
     ///
     /// # Errors
     /// It is not there, or no number, in words.
@@ -56,7 +56,7 @@ impl Finder {
     }
 }
 
-/// The first word behind a key and its `=` or `:`.
+/// The first word after a key and its `=` or `:`.
 fn behind<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     let rest = line.trim_start().strip_prefix(key)?;
     let value = rest.trim_start();
@@ -68,13 +68,13 @@ fn words(line: &str) -> Vec<&str> {
     line.split(|c: char| c.is_whitespace() || c == ',' || c == ';').filter(|word| !word.is_empty()).collect()
 }
 
-/// Element `position` counted from 1, or from -1 backwards.
+/// Element `position`, counted from 1, or backwards from -1.
 fn nth<T>(list: &[T], position: i64) -> Option<&T> {
     let index = usize::try_from(position.unsigned_abs()).ok()?;
     if position > 0 { list.get(index - 1) } else { list.len().checked_sub(index).and_then(|index| list.get(index)) }
 }
 
-/// A number, also as Fortran writes it (`1.5D+03`).
+/// A number, also in Fortran's notation (`1.5D+03`).
 fn number(word: &str) -> Option<f64> {
     word.parse().ok().or_else(|| word.replace(['d', 'D'], "e").parse().ok())
 }

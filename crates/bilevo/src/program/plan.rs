@@ -1,5 +1,4 @@
-//! A level's command made ready: where the program is, what its placeholders are, how its output
-//! is read.
+//! A command of a level, ready for use: where the program is, what its placeholders mean, and how its output is read.
 
 use super::pattern::Finder;
 use super::protocol::{Answer, bad};
@@ -13,7 +12,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-/// A command and how it is asked.
+/// A command and how its program is asked.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) program: PathBuf,
@@ -21,10 +20,10 @@ pub(super) struct Plan {
     pub(super) asking: Asking,
 }
 
-/// How a program gets its points.
+/// How a program receives its points.
 #[derive(Debug)]
 pub(super) enum Asking {
-    /// Line by line, at most so many points in each.
+    /// Line by line, with at most this many points in each.
     Lines { arguments: Vec<String>, batch: usize },
     /// Started for each point.
     Once(OncePlan),
@@ -41,7 +40,7 @@ pub(super) struct OncePlan {
     own_folder: bool,
 }
 
-/// Most bytes of an answer.
+/// Maximum size of an answer in bytes.
 pub(super) const OUTPUT_LIMIT: usize = 16 * 1024 * 1024;
 
 impl Plan {
@@ -56,12 +55,12 @@ impl Plan {
             Mode::Lines { batch } => Asking::Lines { arguments: arguments.to_vec(), batch: *batch },
             Mode::Once(once) => Asking::Once(OncePlan::new(once, command, names)?),
         };
-        // With a slash it is relative to the problem file, otherwise the system looks for it.
+        // With a slash, the path is relative to the problem file; otherwise the system searches for it.
         let program = if program.contains('/') { spec.folder.join(program) } else { program.into() };
         Ok(Plan { program, environment: environment.clone(), asking })
     }
 
-    /// Most points the program takes at a time.
+    /// The maximum number of points that the program takes at once.
     pub(super) fn batch(&self) -> usize {
         match &self.asking {
             Asking::Lines { batch, .. } => *batch,
@@ -140,7 +139,7 @@ impl OncePlan {
         Ok(self.arguments.iter().map(|argument| argument.fill(values)).collect())
     }
 
-    /// Reads the answer of a program that has ended well.
+    /// Reads the answer of a program that ended normally.
     ///
     /// # Errors
     /// There is none, or not all of it.
@@ -167,9 +166,9 @@ impl OncePlan {
     }
 }
 
-/// A plain file that is not too long.
+/// Reads a regular file that is not too long.
 fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    // A pipe or a device could be read for ever.
+    // A pipe or a device might never end.
     if !std::fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is not a plain file"));
     }

@@ -1,7 +1,6 @@
-//! The evaluator: a pool of programs for each command, and who of them answers what.
+//! The evaluator: a pool of programs for each command, and the assignment of points to them.
 //!
-//! Everything happens on the calling thread: no pipe is ever read or written in a way that could
-//! block, and every wait has a deadline.
+//! Everything happens on the calling thread: no read or write of a pipe can block, and every wait has a deadline.
 
 use super::guard::Guard;
 use super::plan::Plan;
@@ -15,7 +14,7 @@ use bilevo_problems::program::{Commands, ProgramSpec};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// How long programs may take to end by themselves when they are not needed any more.
+/// How long programs may take to exit by themselves when they are no longer needed.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 /// Evaluates points by external programs.
@@ -31,8 +30,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// An evaluator with at most `jobs` processes for each command; 0 means one for each processor.
-    /// They are started when they are needed.
+    /// An evaluator with at most `jobs` processes for each command; 0 means one per processor. Processes are started
+    /// when they are needed.
     ///
     /// # Errors
     /// The description makes no sense.
@@ -48,7 +47,7 @@ impl Program {
         Ok(Program { spec, plans, workers, answers: Vec::new(), failures_in_a_row: 0, limits, guard })
     }
 
-    /// Refuses a description that makes no sense, without starting anything.
+    /// Rejects a description that makes no sense, without starting anything.
     ///
     /// # Errors
     /// As for [`Program::new`].
@@ -56,7 +55,7 @@ impl Program {
         plans(spec).map(drop)
     }
 
-    /// Lets the pool of the batch's level answer all its points.
+    /// Lets the pool for the batch's level answer all its points.
     fn work(&mut self, batch: &Batch) -> Result<(), EvaluatorError> {
         let pool = match batch.kind() {
             "follower" if self.spec.follower.is_none() => 0,
@@ -98,7 +97,7 @@ fn refused(spec: &ProgramSpec, message: String) -> EvaluatorError {
     EvaluatorError::new(format!("`{}`: {message}", spec.problem.name))
 }
 
-/// One plan for both levels, or one for each; last that of a follower's own solver, if it has another.
+/// One plan for both levels, or one for each; the last is that of the follower's own solver, if it has its own.
 fn plans(spec: &ProgramSpec) -> Result<Vec<Plan>, EvaluatorError> {
     spec.check().map_err(|error| refused(spec, error.to_string()))?;
     let levels = match &spec.commands {
@@ -123,7 +122,7 @@ impl Evaluator for Program {
         self.answers.clear();
         self.answers.resize(batch.len(), None);
         if let Err(error) = self.work(batch) {
-            // Whoever is still busy would answer the wrong question next time.
+            // A program that is still busy would answer the wrong question next time.
             self.workers.iter_mut().flatten().for_each(|worker| worker.dismiss(&mut self.guard));
             return Err(error);
         }
@@ -154,13 +153,13 @@ impl Drop for Program {
     }
 }
 
-/// Cuts the points 0 .. `points` into requests of at most `batch`, so that every worker has one.
+/// Divides the points 0 .. `points` into requests of at most `batch`, so that every worker has one.
 fn cut(points: usize, batch: usize, workers: usize) -> VecDeque<Vec<usize>> {
     let size = points.div_ceil(workers.max(1)).clamp(1, batch.max(1));
     (0..points).step_by(size).map(|start| (start..points.min(start + size)).collect()).collect()
 }
 
-/// Waits until something happens to a busy worker, or the run has to end; the ones to look at.
+/// Waits until something happens to a busy worker, or the run has to end; returns the workers to look at.
 fn wait(workers: &[Worker], end: Option<Instant>) -> Vec<usize> {
     let mut interests = Vec::new();
     let mut owners = Vec::new();
@@ -179,8 +178,8 @@ fn wait(workers: &[Worker], end: Option<Instant>) -> Vec<usize> {
     workers.iter().enumerate().filter(|(index, worker)| happened(*index, worker)).map(|(index, _)| index).collect()
 }
 
-/// Keeps the answers of a job and returns its points. If several points failed together, they are
-/// asked for again one by one, so that a bad one does not take the others with it.
+/// Stores the answers of a job and returns its points. If several points failed together, they are asked again one by
+/// one, so that a bad one does not spoil the others.
 fn settle(done: Done, queue: &mut VecDeque<Vec<usize>>, answers: &mut [Option<Result<Answer, Failure>>]) -> Vec<usize> {
     match done.answers {
         Ok(all) => done.points.iter().zip(all).for_each(|(&point, answer)| answers[point] = Some(answer)),
@@ -193,7 +192,8 @@ fn settle(done: Done, queue: &mut VecDeque<Vec<usize>>, answers: &mut [Option<Re
     done.points
 }
 
-/// Breakdowns in a row after the latest answers. A program that says that it has no value is sound.
+/// The number of breakdowns in a row after the latest answers. A program that reports that it has no value works
+/// correctly.
 ///
 /// # Errors
 /// There are too many.

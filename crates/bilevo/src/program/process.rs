@@ -1,4 +1,4 @@
-//! One running program: its pipes, none of which ever blocks, and its end.
+//! A running program: its pipes, none of which ever blocks, and how it ends.
 
 use super::guard::{Guard, MARK, kill_group, sweep_program};
 use bilevo_core::printable::{printable, shorten};
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// What is started, with nothing left to be filled in.
+/// What to start, with all placeholders filled in.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Launch<'a> {
     pub(super) program: &'a Path,
@@ -23,7 +23,7 @@ pub(super) struct Launch<'a> {
     pub(super) reads: bool,
 }
 
-/// A program, its pipes, and what went through them.
+/// A program, its pipes, and the data in them.
 #[derive(Debug)]
 pub(super) struct Process {
     child: Child,
@@ -33,11 +33,11 @@ pub(super) struct Process {
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
     tail: VecDeque<u8>,
-    /// Becomes readable when the program ends, where the system has such a thing.
+    /// Becomes readable when the program ends, if the system supports that.
     exit: Option<OwnedFd>,
-    /// Output that has not been read yet.
+    /// Output that has not been processed yet.
     pub(super) output: Vec<u8>,
-    /// It does not read its requests any more.
+    /// Whether it has stopped reading requests.
     pub(super) deaf: bool,
 }
 
@@ -46,15 +46,15 @@ pub(super) struct Process {
 pub(super) struct End {
     /// Its exit status, unless it could not even be killed in time.
     pub(super) status: Option<ExitStatus>,
-    /// What it last wrote to stderr.
+    /// Its last output on stderr.
     pub(super) words: String,
 }
 
-/// Bytes of stderr kept.
+/// How many bytes of stderr are kept.
 const TAIL: usize = 2000;
 /// How long a killed program may take to disappear.
 const DEATH: Duration = Duration::from_secs(5);
-/// How often the end of a program is looked for where the system cannot report it.
+/// How often to check whether a program has ended, if the system cannot report it.
 const TICK: Duration = Duration::from_millis(5);
 
 impl Process {
@@ -114,7 +114,7 @@ impl Process {
         self.write();
     }
 
-    /// Moves whatever can be moved without waiting; at most `limit` bytes of output are kept.
+    /// Transfers as much as possible without waiting; at most `limit` bytes of output are kept.
     pub(super) fn pump(&mut self, limit: usize) {
         self.write();
         let mut chunk = [0; 16 * 1024];
@@ -124,7 +124,7 @@ impl Process {
                 count => self.output.extend_from_slice(&chunk[..count]),
             }
         }
-        // One that writes for ever must not keep us here for ever.
+        // A program that writes endlessly must not keep us here.
         for _ in 0..8 {
             let count = read(&mut self.stderr, &mut chunk);
             self.tail.extend(&chunk[count.saturating_sub(TAIL)..count]);
@@ -157,15 +157,15 @@ impl Process {
 
     /// Whether it has ended by itself.
     pub(super) fn has_ended(&mut self) -> bool {
-        // Where the end can be seen without it, the process is not reaped yet: its number, which
-        // names the group, stays its own until the group is dead.
+        // If the system can report the end, the process is not reaped yet: its id, which is also that of the group,
+        // stays reserved until the group is dead.
         match &self.exit {
             Some(exit) => ready(&mut [PollFd::new(exit, PollFlags::IN)], Duration::ZERO),
             None => self.child.try_wait().is_ok_and(|status| status.is_some()),
         }
     }
 
-    /// Adds what to wait for.
+    /// Adds the events to wait for.
     pub(super) fn interests<'a>(&'a self, interests: &mut Vec<PollFd<'a>>) {
         let writing = self.stdin.as_ref().filter(|_| !self.unsent.is_empty());
         interests.extend(writing.map(|pipe| PollFd::new(pipe, PollFlags::OUT)));
@@ -174,7 +174,7 @@ impl Process {
         interests.extend(self.exit.as_ref().map(|exit| PollFd::new(exit, PollFlags::IN)));
     }
 
-    /// The longest one may wait without looking whether it has ended.
+    /// The longest wait before checking whether it has ended.
     pub(super) fn patience(&self) -> Duration {
         if self.exit.is_some() { Duration::MAX } else { TICK }
     }
@@ -185,8 +185,7 @@ impl Process {
         self.unsent.clear();
     }
 
-    /// Closes its input and gives it some time to end by itself; then it and all it has started
-    /// are killed.
+    /// Closes its input and gives it some time to exit; then kills it and everything it started.
     pub(super) fn end(mut self, grace: Duration, guard: &mut Guard) -> End {
         self.hang_up();
         self.wait(grace);
@@ -205,7 +204,7 @@ impl Process {
         End { status, words: printable(&shorten(&words, TAIL)) }
     }
 
-    /// Waits for its end, reading on so that a full pipe does not keep it alive.
+    /// Waits for its end, and keeps reading so that a full pipe does not block it.
     fn wait(&mut self, time: Duration) {
         let end = Instant::now() + time;
         while !self.has_ended() {
@@ -222,15 +221,15 @@ impl Process {
     }
 }
 
-/// Waits for one of the interests, at most so long; whether one of them is met.
+/// Waits for one of the events, at most this long; returns whether one occurred.
 pub(super) fn ready(interests: &mut [PollFd<'_>], time: Duration) -> bool {
-    // Later than anything that is waited for here, and within the range of every system.
+    // Longer than any wait here, and within the range of every system.
     let time = time.min(Duration::from_secs(3600));
     let time = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: i64::from(time.subsec_nanos()) };
     poll(interests, Some(&time)).is_ok_and(|count| count > 0)
 }
 
-/// Reads what is there into `chunk`; at the end of the pipe, or if it is broken, it is closed.
+/// Reads available data into `chunk`; closes the pipe at its end or if it is broken.
 fn read<R: Read>(pipe: &mut Option<R>, chunk: &mut [u8]) -> usize {
     let Some(reader) = pipe else { return 0 };
     loop {
@@ -246,8 +245,8 @@ fn read<R: Read>(pipe: &mut Option<R>, chunk: &mut [u8]) -> usize {
     }
 }
 
-/// Limits a program's memory, offers it first if the system runs out of memory, and says how its
-/// end can be waited for. None of this is a reason not to run it.
+/// Limits a program's memory, makes it the first victim if the system runs out of memory, and returns how to wait for
+/// its end. If any of this fails, the program still runs.
 #[cfg(target_os = "linux")]
 fn limit(child: &Child, memory: Option<u64>) -> Option<OwnedFd> {
     use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, pidfd_open, prlimit};

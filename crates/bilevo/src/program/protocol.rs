@@ -9,8 +9,8 @@
 //! `{"id":7,"y":[…]}`, with `value` (f there) if it is known and with `info`, anything that the leader's
 //! objective wants. Requests of the upper level then carry that answer: its `y`, `value` and `info`.
 //!
-//! JSON has no NaN and no infinities; whether a program writes `null`, `NaN` or `Infinity`, that
-//! evaluation failed and the others of its line stand.
+//! JSON has neither NaN nor infinities. If a program writes `null`, `NaN` or `Infinity`, that evaluation failed; the
+//! others of its line stay valid.
 
 use bilevo_core::batch::Batch;
 use bilevo_core::printable::{printable, shorten};
@@ -18,14 +18,14 @@ use bilevo_core::problem::{Failure, FailureKind, OracleAnswer};
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// What a program says about one point, in the problem's own direction.
+/// What a program returns for one point, in the problem's own direction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
     /// The objective.
     pub value: f64,
     /// Constraint values, inequalities first.
     pub constraints: Vec<f64>,
-    /// To a decision: what the follower does.
+    /// For a decision: the follower's answer.
     pub given: Option<OracleAnswer>,
 }
 
@@ -74,7 +74,7 @@ pub(super) fn write_request(line: &mut Vec<u8>, batch: &Batch, points: &[usize],
     let point = |&index: &usize| Point::new(batch, index);
     let (Some(first), id) = (points.first(), request_id(batch, points)) else { return };
     let ask = if many { Ask::Many { points: points.iter().map(point).collect() } } else { Ask::One(point(first)) };
-    // Plain numbers into memory: there is nothing that could fail.
+    // Writing numbers to memory cannot fail.
     let _ = serde_json::to_writer(&mut *line, &Request { id, level: batch.kind(), ask });
     line.push(b'\n');
 }
@@ -84,7 +84,7 @@ pub(super) fn request_id(batch: &Batch, points: &[usize]) -> u64 {
     points.first().map_or(0, |&first| batch.id(first))
 }
 
-/// Bytes a reply may have: ample for its numbers and a message, but nothing that fills the memory.
+/// Maximum size of a reply in bytes: ample for its numbers and a message, but not enough to fill the memory.
 pub(super) fn reply_limit(points: usize, constraints: usize) -> usize {
     let numbers = constraints.saturating_add(1).saturating_mul(64);
     numbers.saturating_add(256).saturating_mul(points).saturating_add(64 * 1024)
@@ -116,12 +116,12 @@ struct PointReply {
     error: Option<String>,
 }
 
-/// A field that is there, `null` or not.
+/// A field that is present, `null` or not.
 fn present<'de, D: Deserializer<'de>>(field: D) -> Result<Option<Option<f64>>, D::Error> {
     Option::deserialize(field).map(Some)
 }
 
-/// A list, or a single number: some languages (Octave) write a list of one as its element.
+/// A list or a single number: some languages (Octave) write a list of one element as a number.
 fn list_or_number<'de, D: Deserializer<'de>>(field: D) -> Result<Vec<Option<f64>>, D::Error> {
     struct Numbers;
 
@@ -160,7 +160,7 @@ fn list_or_number<'de, D: Deserializer<'de>>(field: D) -> Result<Vec<Option<f64>
     field.deserialize_any(Numbers)
 }
 
-/// A list that is there.
+/// A list that is present.
 fn some_list<'de, D: Deserializer<'de>>(field: D) -> Result<Option<Vec<Option<f64>>>, D::Error> {
     list_or_number(field).map(Some)
 }
@@ -168,7 +168,7 @@ fn some_list<'de, D: Deserializer<'de>>(field: D) -> Result<Option<Vec<Option<f6
 /// What a reply says about each of its points.
 type Said = Vec<Result<Answer, Failure>>;
 
-/// Reads the reply to request `id` of `points` points, in the form with a list if `many`.
+/// Reads the reply to request `id` for `points` points, in the form with a list if `many`.
 ///
 /// # Errors
 /// It is no proper reply to this request: nothing the program says can be trusted any more.
@@ -198,7 +198,7 @@ fn read(
     let Reply { value, constraints, y, info, error, .. } = reply;
     let whole = PointReply { value, constraints, y, info, error };
     match reply.results {
-        // An error of the whole line counts for each of its points.
+        // An error for the whole line applies to each of its points.
         None if whole.error.is_some() || !many => {
             let answer = say(whole)?;
             Ok(vec![answer; points])
@@ -221,13 +221,13 @@ impl PointReply {
         Ok(Ok(Answer { value: number(value), constraints: numbers(self.constraints), given: None }))
     }
 
-    /// What the follower does.
+    /// The follower's answer.
     fn given(self) -> Result<Result<Answer, Failure>, Failure> {
         if let Some(failure) = self.failure() {
             return Ok(Err(failure));
         }
         let Some(y) = self.y else { return Err(bad("the follower's answer has neither a `y` nor an `error`")) };
-        // Plain data: there is nothing that could fail.
+        // Writing plain data cannot fail.
         let info = self.info.and_then(|info| serde_json::to_vec(&info).ok());
         let given = OracleAnswer { y: numbers(y), value: self.value.map(number), info };
         Ok(Ok(Answer { given: Some(given), ..Answer::default() }))
@@ -247,7 +247,7 @@ fn numbers(list: Vec<Option<f64>>) -> Vec<f64> {
     list.into_iter().map(number).collect()
 }
 
-/// Longest message taken over from a program.
+/// Maximum length of a message from a program.
 pub(super) const MESSAGE: usize = 2000;
 
 fn parse(line: &[u8]) -> Result<Reply, Failure> {
@@ -262,7 +262,7 @@ fn parse(line: &[u8]) -> Result<Reply, Failure> {
     })
 }
 
-/// The line with `null` for the `NaN`, `Infinity` and `-Infinity` that stand outside of strings.
+/// The line with `null` in place of the `NaN`, `Infinity` and `-Infinity` outside strings.
 fn without_infinities(line: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(line.len());
     let (mut rest, mut in_string) = (line, false);
@@ -287,7 +287,7 @@ fn without_infinities(line: &[u8]) -> Vec<u8> {
 
 fn check_id(got: Option<&serde_json::Number>, id: u64) -> Result<(), Failure> {
     let Some(got) = got else { return Err(bad("the reply has no `id`")) };
-    // Some languages know only floating-point numbers.
+    // Some languages have only floating-point numbers.
     if got.as_u64() == Some(id) || got.as_f64() == Some(id as f64) {
         return Ok(());
     }

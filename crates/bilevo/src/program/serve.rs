@@ -1,4 +1,4 @@
-//! The other end of the protocol: answers requests for any problem bilevo can evaluate.
+//! The other end of the protocol: answers requests for any problem that bilevo can evaluate.
 
 use super::protocol::MESSAGE;
 use crate::evaluate::{Evaluator, EvaluatorError};
@@ -7,14 +7,14 @@ use bilevo_core::problem::{Follower, Level, OracleAnswer, ProblemSpec};
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, Read, Write};
 
-/// Longest request.
+/// Maximum length of a request.
 const LINE_LIMIT: u64 = 64 * 1024 * 1024;
 
-/// Why serving ended before the requests did.
+/// Why serving ended early.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// Requests cannot be read, or answers not written.
+    /// Requests cannot be read, or answers cannot be written.
     #[error("the connection broke: {0}")]
     Connection(#[from] io::Error),
     /// Nothing can be evaluated any more.
@@ -30,13 +30,13 @@ struct Request {
     ask: Ask,
 }
 
-/// What is asked for.
+/// A request.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Kind {
     Upper,
     Lower,
-    /// What the follower's own solver answers.
+    /// An answer of the follower's own solver.
     Follower,
 }
 
@@ -52,7 +52,7 @@ struct Point {
     x: Vec<f64>,
     #[serde(default)]
     y: Vec<f64>,
-    /// What the follower's own solver said besides y.
+    /// What the follower's own solver returned besides y.
     value: Option<f64>,
     info: Option<serde_json::Value>,
 }
@@ -89,7 +89,7 @@ struct Given {
     info: Option<serde_json::Value>,
 }
 
-/// Answers one request per line until there are no more.
+/// Answers one request per line until the input ends.
 ///
 /// # Errors
 /// See [`ServeError`]; a request that makes no sense is answered with an `error`.
@@ -146,7 +146,7 @@ fn answer(
     Ok(())
 }
 
-/// The points as a batch; none if a solver is asked for that does not exist.
+/// The points as a batch; `None` if the request asks for a solver that does not exist.
 fn batch(spec: &ProblemSpec, kind: Kind, points: &[Point]) -> Option<Result<Batch, PointError>> {
     let own = spec.follower == Follower::Oracle;
     let pairs = points.iter().map(|point| (&point.x[..], &point.y[..]));
@@ -163,7 +163,7 @@ fn batch(spec: &ProblemSpec, kind: Kind, points: &[Point]) -> Option<Result<Batc
     })
 }
 
-/// The answers as the problem states them, in its own directions.
+/// The answers in the problem's own directions.
 fn results(replies: &Replies, spec: &ProblemSpec) -> Vec<Answer> {
     let mut failures = replies.failures().iter().peekable();
     let direction = spec.level(replies.level()).direction;

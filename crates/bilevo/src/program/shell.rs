@@ -1,5 +1,5 @@
-//! Scripts of a shell among arguments and input files. A path that is filled into one is quoted, so that
-//! a folder with a space or a `;` in its name stays one word, whatever quotes the script has around it.
+//! Shell scripts among arguments and input files. A path that is filled into a script is quoted, so that a folder
+//! with a space or a `;` in its name stays one word, whatever quotes surround it.
 
 /// Shells that read POSIX quotes.
 const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ash", "ksh", "zsh"];
@@ -21,10 +21,10 @@ pub(super) fn is_script_file(text: &str) -> bool {
     first.is_some_and(|line| line.split_whitespace().any(is_shell))
 }
 
-/// The quotes around a place in a script.
+/// The quotes around a position in a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quotes {
-    /// The text is no script.
+    /// The text is not a script.
     Nowhere,
     None,
     Single,
@@ -32,7 +32,7 @@ pub(super) enum Quotes {
 }
 
 impl Quotes {
-    /// A value as it means itself at this place.
+    /// A value, quoted so that it stands for itself at this position.
     pub(super) fn quote(self, value: &str) -> String {
         let plain = |c: char| c.is_alphanumeric() || "-_./+=:,@%".contains(c);
         let single = || value.replace('\'', "'\\''");
@@ -49,7 +49,7 @@ impl Quotes {
     }
 }
 
-/// What is open at some place of a script, the innermost last.
+/// What is open at a position of a script, innermost last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Open {
     Single,
@@ -69,7 +69,7 @@ pub(super) struct Script {
 }
 
 impl Script {
-    /// The quotes around what comes next.
+    /// The quotes around the next character.
     pub(super) fn quotes(&self) -> Quotes {
         match self.open.last() {
             Some(Open::Single) => Quotes::Single,
@@ -78,7 +78,7 @@ impl Script {
         }
     }
 
-    /// Reads on.
+    /// Reads the next part.
     pub(super) fn read(&mut self, text: &str) {
         for c in text.chars() {
             self.step(c);
@@ -147,7 +147,7 @@ mod tests {
         }
     }
 
-    /// The shell itself is the judge.
+    /// The shell itself decides.
     #[test]
     fn values_stay_one_word() {
         let value = "/tmp/it's \"my\" $HOME `id`; \\ folder";

@@ -1,5 +1,4 @@
-//! Texts with placeholders: arguments and input files of programs that are started for every
-//! evaluation.
+//! Text with placeholders: arguments and input files of programs that are started for every evaluation.
 
 use super::shell::{Quotes, Script};
 use bilevo_core::config::{did_you_mean, nearest};
@@ -14,7 +13,7 @@ pub(super) struct Names<'a> {
     pub(super) lower: &'a [String],
 }
 
-/// What the placeholders stand for in one evaluation.
+/// The values of the placeholders in one evaluation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Values<'a> {
     pub(super) level: Level,
@@ -26,7 +25,7 @@ pub(super) struct Values<'a> {
     pub(super) file: &'a Path,
 }
 
-/// A text cut into plain parts and placeholders, with the quotes around each of them if it is a script.
+/// A text, split into plain parts and placeholders, with the quotes around each of them if it is a script.
 #[derive(Debug, PartialEq)]
 pub(super) struct Template(Vec<(Part, Quotes)>);
 
@@ -58,19 +57,19 @@ impl Template {
         let mut script = Script::default();
         let with_quotes = |part: Part| {
             let quotes = script.quotes();
-            // Whatever is filled in does not change what is open.
+            // Inserted values do not change what is open.
             script.read(if let Part::Text(plain) = &part { plain } else { "x" });
             (part, quotes)
         };
         Ok(Template(parts(text, names)?.into_iter().map(with_quotes).collect()))
     }
 
-    /// Whether it names the evaluation's folder or a file in it.
+    /// Whether it refers to the evaluation's folder or a file in it.
     pub(super) fn needs_folder(&self) -> bool {
         self.0.iter().any(|(part, _)| matches!(part, Part::Folder | Part::File))
     }
 
-    /// Whether it names the first input file.
+    /// Whether it refers to the first input file.
     pub(super) fn names_file(&self) -> bool {
         self.0.iter().any(|(part, _)| *part == Part::File)
     }
@@ -133,12 +132,12 @@ impl Values<'_> {
     }
 }
 
-/// Numbers with all their digits, a space between them.
+/// Numbers with all their digits, separated by spaces.
 fn numbers(text: &mut String, numbers: Option<&[f64]>) {
     for (index, number) in numbers.unwrap_or_default().iter().enumerate() {
         let space = if index == 0 { "" } else { " " };
-        // Writing into memory cannot fail. `Debug` has the shortest digits that give the number
-        // back, and an exponent where it is long.
+        // Writing to memory cannot fail. `Debug` prints the fewest digits that identify the number, with an exponent
+        // if it is long.
         let _ = write!(text, "{space}{number:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! One place in the pool: a program that is being asked, or waits to be.
+//! One place in the pool: a program that is busy or waiting.
 
 use super::folder::Folder;
 use super::guard::Guard;
@@ -14,14 +14,13 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long a program that has closed its output may take to end by itself, so that its exit
-/// status can be told.
+/// How long a program that has closed its output may take to exit, so that its exit status can be reported.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Numbers in an answer of a follower's own solver, with what it says beside, at most.
+/// Maximum size of an answer of the follower's own solver, in numbers, including what else it returns.
 const LONGEST_ANSWER: usize = 100_000;
 
-/// What a worker needs to know about the rest.
+/// What a worker needs to know about the pool.
 pub(super) struct Setting<'a> {
     pub(super) spec: &'a ProgramSpec,
     pub(super) plan: &'a Plan,
@@ -29,11 +28,11 @@ pub(super) struct Setting<'a> {
     pub(super) guard: &'a mut Guard,
 }
 
-/// A program and the points it is asked for.
+/// A program and the points it was asked for.
 #[derive(Debug, Default)]
 pub(super) struct Worker {
     process: Option<Process>,
-    /// Whether the present process has answered before.
+    /// Whether the current process has answered before.
     proven: bool,
     job: Option<Job>,
 }
@@ -46,7 +45,7 @@ struct Job {
     folder: Option<Folder>,
 }
 
-/// What came of a job: an answer for each of its points, or one failure of them all.
+/// The result of a job: an answer for each of its points, or one failure of all.
 #[derive(Debug)]
 pub(super) struct Done {
     pub(super) points: Vec<usize>,
@@ -54,22 +53,22 @@ pub(super) struct Done {
 }
 
 impl Worker {
-    /// Whether it has something to do.
+    /// Whether it is busy.
     pub(super) fn is_busy(&self) -> bool {
         self.job.is_some()
     }
 
-    /// When it has to be looked at again even if nothing happens.
+    /// When to look at it again even if nothing happens.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.job.as_ref().map(|job| job.deadline)
     }
 
-    /// The longest one may wait for it without looking.
+    /// The longest wait without looking at it.
     pub(super) fn patience(&self) -> Duration {
         self.process.as_ref().filter(|_| self.is_busy()).map_or(Duration::MAX, Process::patience)
     }
 
-    /// Adds what it waits for.
+    /// Adds the events it waits for.
     pub(super) fn interests<'a>(&'a self, interests: &mut Vec<PollFd<'a>>) {
         if let Some(process) = self.process.as_ref().filter(|_| self.is_busy()) {
             process.interests(interests);
@@ -116,13 +115,13 @@ impl Worker {
         Ok(())
     }
 
-    /// Takes what the program has to say; the job's end if that is it.
+    /// Processes the program's output; returns the result of the job once it is complete.
     ///
     /// # Errors
     /// The program cannot be started again.
     pub(super) fn advance(&mut self, setting: &mut Setting<'_>) -> io::Result<Option<Done>> {
         let (Some(process), Some(job)) = (&mut self.process, &self.job) else { return Ok(None) };
-        // In this order: what it wrote before its end is still read.
+        // In this order, so that output before its end is still read.
         let ended = process.has_ended();
         let answers = match &setting.plan.asking {
             Asking::Lines { batch, .. } => {
@@ -172,8 +171,8 @@ impl Worker {
             && silent
             && let Some(job) = self.job.take()
         {
-            // It may have ended before it was asked, which no one can tell apart: only a fresh one
-            // can fail this evaluation. So it does not matter when exactly it ended.
+            // It may have ended before it received the request, and we cannot tell. So only a fresh program can make
+            // this evaluation fail, and it does not matter when exactly the old one ended.
             self.begin(job.points, setting)?;
             return Ok(None);
         }
@@ -209,20 +208,20 @@ impl Worker {
         self.job.take().map(|job| Done { points: job.points, answers })
     }
 
-    /// Ends the program and forgets what it was asked for.
+    /// Ends the program and drops its request.
     pub(super) fn dismiss(&mut self, guard: &mut Guard) {
         self.end(Duration::ZERO, guard);
         self.job = None;
     }
 
-    /// Tells the program that nothing more will be asked.
+    /// Tells the program that there are no more requests.
     pub(super) fn hang_up(&mut self) {
         if let Some(process) = &mut self.process {
             process.hang_up();
         }
     }
 
-    /// Ends the program, giving it some time to do so itself.
+    /// Ends the program, after giving it some time to exit.
     pub(super) fn end(&mut self, grace: Duration, guard: &mut Guard) -> End {
         self.proven = false;
         let ended = self.process.take().map(|process| process.end(grace, guard));
@@ -231,15 +230,15 @@ impl Worker {
 }
 
 impl End {
-    /// A program that should have gone on.
+    /// The failure of a program that should have continued.
     fn crash(&self, when: &str) -> Failure {
         let status = self.status.map_or("could not be ended".into(), |status| format!("ended ({status})"));
         let message = format!("the program {status} {when}");
         with_words(Failure::new(FailureKind::Crash, message.trim_end()), &self.words)
     }
 
-    /// A program of one evaluation: its exit status is how it says that there is no value here. Only one
-    /// that was killed has broken down.
+    /// The failure of a program that runs for one evaluation: by its exit status it says that there is no value here.
+    /// Only a killed program has broken down.
     fn refusal(&self) -> Failure {
         let exited = self.status.is_some_and(|status| status.code().is_some());
         let kind = if exited { FailureKind::Error } else { FailureKind::Crash };
@@ -247,7 +246,7 @@ impl End {
     }
 }
 
-/// The failure with the program's last words on stderr.
+/// The failure, with the program's last output on stderr.
 fn with_words(mut failure: Failure, words: &str) -> Failure {
     if !words.is_empty() {
         failure.message += "; its last output on stderr:";
@@ -261,7 +260,7 @@ fn launch<'a>(setting: &Setting<'a>, arguments: &'a [String], folder: &'a Path, 
     Launch { program, arguments, environment, folder, memory: setting.spec.memory, reads }
 }
 
-/// Calls with what the placeholders stand for at the first of some points.
+/// Calls a function with the values of the placeholders at the first of some points.
 fn in_folder<T>(
     once: &OncePlan,
     folder: &Option<Folder>,

@@ -1,5 +1,4 @@
-//! What a run does with formulas: its final answer is proven where that is cheap, and if asked for the
-//! leader's value too.
+//! How a run uses formulas: it proves its final answer if that is cheap, and the leader's value if asked to.
 
 use super::{
     BetterAnswer, Claim, FollowerFinding, FollowerVerdict, LeaderVerdict, Proof, ProveOptions, ask, follower_tolerance,
@@ -14,16 +13,16 @@ use bilevo_core::record::Solution;
 use bilevo_problems::file::ExpressionProblem;
 use bilevo_proof::{Limits, Problem};
 
-/// Operations allowed for each evaluation of the run: about a tenth of what an evaluation costs a method.
-/// Counted rather than timed, so that the same run gives the same result everywhere.
+/// Operations allowed per evaluation of the run: about a tenth of the time that a method takes per evaluation. They
+/// are counted rather than timed, so that the same run gives the same result everywhere.
 const WORK_PER_EVALUATION: u64 = 300;
-/// Operations at most, without and with an audit: a fraction of a second and about a second.
+/// Maximum number of operations, without and with an audit: a fraction of a second, and about a second.
 const WORK: u64 = 5_000_000;
 const WORK_OF_AUDIT: u64 = 30_000_000;
 
-/// Adds to the result of a run what can be proven of it, if the problem is given by formulas: the
-/// follower's answer where that is cheap, and with `options` the leader's value, in which case a better
-/// decision found on the way takes the place of the answer.
+/// Adds what can be proven to the result of a run, if the problem is given by formulas: the follower's answer if that
+/// is cheap and, with `options`, the leader's value. In that case, a better decision found on the way replaces the
+/// answer.
 pub fn conclude(source: &dyn Source, result: &mut RunResult, engine: &Engine, options: Option<&ProveOptions>) {
     let Some(file) = source.formulas().filter(|_| result.stop != Status::Interrupted) else { return };
     let proof = match options {
@@ -35,9 +34,9 @@ pub fn conclude(source: &dyn Source, result: &mut RunResult, engine: &Engine, op
     }
 }
 
-/// The gap of f that a run proves, relative to max(1, |f|), and one that it may have, since its answers are only as
-/// exact as this: both rest on what f changes by, where the run has seen that. A millionth is much where f is small,
-/// and nothing where it is large.
+/// The gap of f that a run proves, relative to max(1, |f|), and the gap that it may have because its answers are only
+/// this exact. Both depend on the variation of f, if the run has seen it: a millionth is a lot if f is small, and
+/// nothing if it is large.
 fn gaps(file: &ExpressionProblem, result: &RunResult, engine: &Engine) -> (f64, f64) {
     let asked = follower_tolerance(file);
     let scale = result.x().and_then(|x| engine.follower_seen(x).scale);
@@ -50,7 +49,7 @@ fn gaps(file: &ExpressionProblem, result: &RunResult, engine: &Engine) -> (f64, 
     (asked.min(digit / size), audit::TOLERANCE * scale)
 }
 
-/// Question A about the answer of a run that has ended; none if it is open or there is no answer.
+/// The follower's question about the answer of a finished run; `None` if it stays open or there is no answer.
 fn settle(file: &ExpressionProblem, result: &RunResult, engine: &Engine) -> Option<Proof> {
     let (x, y) = (result.x()?.to_vec(), result.y()?.to_vec());
     let (tolerance, allowed) = gaps(file, result, engine);
@@ -60,11 +59,11 @@ fn settle(file: &ExpressionProblem, result: &RunResult, engine: &Engine) -> Opti
         None => WORK.min(WORK_PER_EVALUATION * result.evaluations.total()),
     };
     let finding = bilevo_proof::follower(&problem, &x, &y, tolerance, &Limits::work(work)).into();
-    // The same run leaves the same result: its time is told once.
+    // The same run must give the same result, so its time is reported only once.
     let finding = FollowerFinding { seconds: None, ..finding };
     let value = upper_value(file, &x, &y);
     let proof = Proof { follower: Some(finding), ..Proof::of(&Claim::Point { x, y }, value) };
-    // What the constraints of the answer are worth is told elsewhere; here only what is better counts.
+    // Violations of the answer are reported elsewhere; here, only better answers count.
     let follower = proof.follower.as_ref()?;
     let told = match follower.verdict {
         FollowerVerdict::Proven => true,
@@ -77,8 +76,8 @@ fn settle(file: &ExpressionProblem, result: &RunResult, engine: &Engine) -> Opti
     told.then_some(proof)
 }
 
-/// Both questions about the answer of a run. A better decision comes back beside the proof, which then is
-/// about that decision.
+/// Both questions about the answer of a run. If a better decision is found, it is returned with the proof, which is
+/// then about that decision.
 fn adopt(file: &ExpressionProblem, result: &RunResult, options: &ProveOptions) -> Option<(Proof, Option<Solution>)> {
     let claim = Claim::Point { x: result.x()?.into(), y: result.y()?.into() };
     let worst = BilevelProblem::spec(file).upper.direction.flip(1e12);

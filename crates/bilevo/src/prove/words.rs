@@ -4,14 +4,14 @@ use super::{FollowerFinding, FollowerVerdict, LeaderFinding, LeaderVerdict, Proo
 use crate::result::Names;
 
 impl Proof {
-    /// The findings as sentences: about the follower, then about the leader. Variables go by their names, if they
-    /// have any.
+    /// The findings as sentences: about the follower, then about the leader. Variables appear under their names, if
+    /// they have any.
     pub fn words(&self, names: Option<&Names>) -> Vec<String> {
         let follower = self.follower.as_ref().map(|follower| follower.words(names));
         follower.into_iter().chain(self.leader_words(names)).collect()
     }
 
-    /// The finding about the leader as a sentence; none if the question was not asked.
+    /// The finding about the leader as a sentence; `None` if the question was not asked.
     pub fn leader_words(&self, names: Option<&Names>) -> Option<String> {
         let leader = self.leader.as_ref()?;
         Some(match (leader.verdict, self.refuted_answer(), leader.lower_bound) {
@@ -19,7 +19,7 @@ impl Proof {
             (LeaderVerdict::Proven, Some(_), Some(bound)) => {
                 format!("no decision gives better than F = {}; with this answer F is not reached", number(bound))
             }
-            // No decision was given: a bound that holds does not mean that its value can be reached.
+            // No decision was given: a valid bound does not mean that its value can be reached.
             (LeaderVerdict::Proven, None, Some(bound)) if self.x.is_none() => format!(
                 "proven: no decision gives better than F = {}; whether F = {} is reached was not asked",
                 number(bound),
@@ -30,7 +30,7 @@ impl Proof {
     }
 }
 
-/// What a run in floating-point numbers leaves is no violation.
+/// Rounding errors of a run do not count as violations.
 const VIOLATION: f64 = 1e-6;
 
 impl FollowerFinding {
@@ -79,7 +79,7 @@ impl LeaderFinding {
     }
 }
 
-/// A bound with two digits, never below what was proven by more than rounding.
+/// A bound with two digits, rounded so that it stays valid.
 fn rounded_up(value: f64) -> String {
     let two = |value: f64| format!("{value:.1e}").parse::<f64>().unwrap_or(value);
     let short = two(value);
@@ -92,7 +92,7 @@ fn number(value: f64) -> String {
     format!("{short:?}")
 }
 
-/// A point by the names of its variables, or as a vector of a letter.
+/// A point with the names of its variables, or as a vector with a letter.
 fn named(letter: &str, names: Option<&[String]>, values: &[f64]) -> String {
     let numbers: Vec<String> = values.iter().map(|&value| number(value)).collect();
     match names.filter(|names| names.len() == values.len()) {

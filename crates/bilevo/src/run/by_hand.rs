@@ -1,4 +1,4 @@
-//! A run whose batches are answered by hand: ask and tell in place of [`Run::go`].
+//! A run whose batches the caller answers: ask and tell instead of [`Run::go`].
 
 use super::{Run, RunError, guarded};
 use crate::result::{RunResult, Status};
@@ -7,7 +7,7 @@ use bilevo_core::engine::Ask;
 use bilevo_core::record::GenerationRecord;
 
 impl Run {
-    /// The next batch; the same one again until it is answered.
+    /// The next batch; the same one until it is answered.
     ///
     /// # Errors
     /// [`RunError::Internal`] for a state that does not fit together.
@@ -15,7 +15,7 @@ impl Run {
         guarded(|| self.engine.ask())
     }
 
-    /// Answers the open batch; returns a record if that ended a generation.
+    /// Answers the open batch; returns a record if that completes a generation.
     ///
     /// # Errors
     /// Answers that do not fit the open batch.
@@ -23,7 +23,7 @@ impl Run {
         Ok(guarded(|| self.engine.tell(replies))??)
     }
 
-    /// The result as the run stands.
+    /// The result in the run's current state.
     pub fn result_so_far(&self) -> RunResult {
         self.result(self.engine.summary().stop.map_or(Status::Running, Status::Finished))
     }

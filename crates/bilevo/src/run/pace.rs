@@ -1,27 +1,27 @@
-//! How many points of a slow batch are evaluated before anything else is looked at, as far as the evaluations so far
-//! tell. It decides only how a batch is cut, never what comes out.
+//! How many points of a slow batch to evaluate before checking anything else, given the time of earlier evaluations.
+//! This decides only how a batch is divided, never the result.
 
 use crate::evaluate::{Evaluator, question};
 use crate::observe::PROGRESS_TIME;
 use bilevo_core::batch::Batch;
 use std::time::Duration;
 
-/// Time that a piece may take.
+/// The time that a piece may take.
 const PIECE: Duration = Duration::from_millis(PROGRESS_TIME.as_millis() as u64 / 2);
 
-/// Time of one evaluation, by question.
+/// The time of one evaluation, by kind of question.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
     each: [Option<Duration>; 3],
 }
 
 impl Pace {
-    /// Points of `batch` to be evaluated next, with so many left.
+    /// The number of points of `batch` to evaluate next, given how many are left.
     pub(super) fn points(&self, evaluator: &dyn Evaluator, batch: &Batch, left: usize) -> usize {
         if !evaluator.is_one_by_one() {
             return left;
         }
-        // The first point tells what the others may cost.
+        // The first point shows how expensive the others may be.
         let Some(each) = self.each[question(batch)] else { return left.min(1) };
         let points = PIECE.as_nanos() / each.as_nanos().max(1);
         left.min(usize::try_from(points).unwrap_or(usize::MAX).max(1))

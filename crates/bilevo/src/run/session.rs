@@ -29,7 +29,7 @@ pub(super) struct Session<'a, 'o> {
     started: Instant,
     seconds_before: f64,
     limits: TimeLimits,
-    /// When observers were last told how the run gets on, and the evaluations since then.
+    /// When observers were last informed of progress, and the evaluations since then.
     told: (Instant, usize),
     saved: Instant,
     batches_since_save: u64,
@@ -92,7 +92,7 @@ impl<'a, 'o> Session<'a, 'o> {
                             finish(evaluator, batch, self.options.policy, &mut self.replies, self.observers, mistakes)
                         })
                     } else {
-                        // Observers see the engine while a piece is evaluated.
+                        // Observers see the engine while a piece is being evaluated.
                         let batch = batch.clone();
                         self.in_pieces(evaluator, &batch)
                     };
@@ -111,7 +111,7 @@ impl<'a, 'o> Session<'a, 'o> {
         }
     }
 
-    /// Evaluates a slow batch and tells observers on the way that the run goes on; whether one of them wants to stop.
+    /// Evaluates a slow batch, and informs observers of progress; returns whether one of them wants to stop.
     fn in_pieces(&mut self, evaluator: &mut dyn Evaluator, batch: &Batch) -> Result<bool, RunError> {
         let (mut whole, mut piece) = (Replies::default(), Replies::default());
         whole.start_on(evaluator.spec(), batch);
@@ -137,7 +137,7 @@ impl<'a, 'o> Session<'a, 'o> {
         finish(evaluator, batch, self.options.policy, &mut self.replies, self.observers, mistakes)
     }
 
-    /// Tells observers of a generation that ended, and now and then that the run goes on.
+    /// Informs observers that a generation has ended and, now and then, of progress.
     fn tell(&mut self, record: Option<&GenerationRecord>, under_way: (Level, usize)) {
         self.run.times.seconds = self.seconds_before + self.started.elapsed().as_secs_f64();
         let (engine, times) = (&self.run.engine, self.run.times);
@@ -174,7 +174,7 @@ impl<'a, 'o> Session<'a, 'o> {
         }
     }
 
-    /// Saves if wanted. A failure is told and remembered; the run goes on, and the next save may
+    /// Saves the run if requested. A failure is reported and remembered; the run continues, and the next save may
     /// succeed.
     fn save(&mut self) {
         let Some(slot) = &mut self.slot else { return };
@@ -202,7 +202,7 @@ impl<'a, 'o> Session<'a, 'o> {
     }
 }
 
-/// Applies the failure policy to a batch that was evaluated; whether an observer wants to stop.
+/// Applies the failure policy to an evaluated batch; returns whether an observer wants to stop.
 fn finish(
     evaluator: &mut dyn Evaluator,
     batch: &Batch,
@@ -226,7 +226,7 @@ fn finish(
     Ok(stop)
 }
 
-/// Tells every observer; whether one of them wants to stop.
+/// Notifies every observer; returns whether one of them wants to stop.
 fn notify(observers: &mut [&mut dyn Observer], event: &Event<'_>) -> bool {
     let mut stop = false;
     for observer in observers {

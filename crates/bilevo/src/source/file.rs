@@ -76,7 +76,7 @@ pub(super) fn open(name: &str, dims: Option<(usize, usize)>) -> Option<Result<Bo
     open_as(name, dims, None)
 }
 
-/// Opens a problem file, under another name than its own if one is given.
+/// Opens a problem file, under another name if one is given.
 pub(super) fn open_as(
     path: &str,
     dims: Option<(usize, usize)>,
@@ -88,7 +88,7 @@ pub(super) fn open_as(
     })
 }
 
-/// Opens a problem file with other numbers than it says.
+/// Opens a problem file and replaces some of its numbers.
 pub(super) fn open_read(path: &str, reading: &Reading) -> Result<Box<dyn Source>, SourceError> {
     sized(path, None, file::read_as(Path::new(path), reading)?)
 }
@@ -107,7 +107,7 @@ fn sized(name: &str, dims: Option<(usize, usize)>, file: ProblemFile) -> Result<
     }
 }
 
-/// Whether a name means a file rather than a built-in problem.
+/// Whether a name refers to a file rather than a built-in problem.
 fn is_file(name: &str) -> bool {
     bilevo_problems::info(name).is_err()
         && (name.ends_with(".toml") || name.ends_with(".mps") || Path::new(name).is_file())

@@ -207,8 +207,10 @@ fn a_result_says_how_often_answers_like_it_were_right() {
         words.starts_with("answers that look like this one were right in ") && words.ends_with(" test runs"),
         "{words}"
     );
-    // Nothing was measured for other settings.
+    // Nothing was measured for other settings, nor for open boxes.
     assert_eq!(solver().set("portfolio.effort", "quick").run().unwrap().likeness, None);
+    let open = formulas("x*x + y", "(y - x)^2", "[-1, inf]");
+    assert_eq!(Solver::new(&*open).seed(1).run().unwrap().likeness, None);
 }
 
 /// A problem of one toml file, with variables x and y.

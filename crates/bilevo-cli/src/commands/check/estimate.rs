@@ -1,4 +1,4 @@
-//! What a run will roughly take.
+//! A rough estimate of the cost of a run.
 
 use super::time;
 use crate::output::grouped;
@@ -8,24 +8,24 @@ use bilevo::methods::Method;
 use bilevo::{ProblemSpec, methods};
 use serde::Serialize;
 
-/// Evaluations of both levels and the seconds they take, the method's own time included.
+/// Evaluations of both levels and the seconds they take, including the method's own time.
 #[derive(Serialize)]
 pub(super) struct Estimate {
     method: String,
-    /// From and to, where they are known.
+    /// The range, if known.
     evaluations: (Option<u64>, Option<u64>),
     seconds: (Option<f64>, Option<f64>),
-    /// Whether these are the most that the method may spend, not what test runs took.
+    /// Whether this is the most that the method may spend, rather than what test runs took.
     is_limit: bool,
 }
 
-/// The share of upper evaluations in the default method's.
+/// The share of upper evaluations in the default method.
 const UPPER_SHARE: f64 = 0.45;
-/// The own time of nested methods for an evaluation.
+/// The own time of nested methods per evaluation.
 const NESTED_SECONDS: f64 = 1e-6;
 
 impl Estimate {
-    /// For a problem whose evaluations take so many seconds at the two levels.
+    /// For a problem whose evaluations take this many seconds at the two levels.
     pub(super) fn new(spec: &ProblemSpec, method: &Method, config: &Config, [upper, lower]: [f64; 2]) -> Self {
         let name = method.name();
         let is_limit = config.scheme.kind == SchemeKind::Nested;
@@ -35,7 +35,7 @@ impl Estimate {
                 let (seconds, growth) = config.scheme.kind.facts().own_time.unwrap_or_default();
                 let own = seconds * (spec.dim() as f64 / 5.0).max(1.0).powf(growth);
                 let each = own + UPPER_SHARE * upper + (1.0 - UPPER_SHARE) * lower;
-                // With a known optimum runs end at it, sometimes soon.
+                // Runs end at a known optimum, sometimes early.
                 let low = low.filter(|_| spec.best_known.is_empty());
                 let taken = |count: Option<u64>| count.map(|count| count as f64 * each);
                 ((low, high), (taken(low), taken(high)))
@@ -74,7 +74,7 @@ impl Estimate {
     }
 }
 
-/// To one digit; more would be a pretence.
+/// Rounded to one digit; more would suggest a false precision.
 fn one_digit(number: f64) -> f64 {
     let digit = 10f64.powf(number.max(1e-9).log10().floor());
     (number / digit).round() * digit

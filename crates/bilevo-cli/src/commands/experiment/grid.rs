@@ -1,4 +1,4 @@
-//! The grid of an experiment as typed: a file, or spelled out.
+//! The grid of an experiment: from a file or from the command line.
 
 use crate::args::Dims;
 use crate::settings;
@@ -6,7 +6,7 @@ use bilevo::problems::file::{MAX_FILE, text_of};
 use bilevo_lab::grid::Grid;
 use std::path::{Path, PathBuf};
 
-/// A grid, from a file or spelled out.
+/// A grid, from a file or from the command line.
 #[derive(clap::Args, Debug)]
 pub(super) struct GridArgs {
     /// A grid file: methods, problems and optionally dims, runs, first_seed, settings
@@ -32,7 +32,7 @@ pub(super) struct GridArgs {
 }
 
 impl GridArgs {
-    /// The grid that is meant; none if neither a file nor names are given.
+    /// The requested grid; `None` if neither a file nor names are given.
     pub(super) fn grid(&self) -> anyhow::Result<Option<Grid>> {
         let mut grid = match &self.grid {
             Some(path) => {

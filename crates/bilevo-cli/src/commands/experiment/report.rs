@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Nothing may be written over the store or its companions.
+/// The store and its companion files must never be overwritten.
 pub(super) fn refuse_store(out: &Path, store: &Store) -> anyhow::Result<()> {
     if store.owns(out) {
         let path = out.display();

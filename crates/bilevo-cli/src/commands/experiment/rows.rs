@@ -1,4 +1,4 @@
-//! Which rows of a store are meant.
+//! Selects rows of a store.
 
 use anyhow::anyhow;
 use bilevo::config::{did_you_mean, nearest};
@@ -34,7 +34,7 @@ pub(super) enum Curves {
 }
 
 impl RowArgs {
-    /// The rows of the store that match; an error that says why if there are rows and none does.
+    /// The matching rows of the store. If there are rows but none matches, the error says why.
     pub(super) fn rows(&self, store: &Store, curves: Curves) -> anyhow::Result<Vec<Row>> {
         let mut filter = if self.all { Filter::all() } else { Filter::default() };
         filter.methods = self.methods.iter().map(|name| own_name(name)).collect();
@@ -47,7 +47,7 @@ impl RowArgs {
         Ok(rows)
     }
 
-    /// Says which name the store does not know, or that the names do not meet.
+    /// Says which name is not in the store, or that the names never occur together.
     fn nothing_matches(&self, stored: &BTreeSet<RunId>) -> anyhow::Error {
         let methods: BTreeSet<&str> = stored.iter().map(|id| id.method.as_str()).collect();
         let problems: BTreeSet<&str> = stored.iter().map(|id| id.problem.as_str()).collect();
@@ -65,12 +65,12 @@ impl RowArgs {
     }
 }
 
-/// Rows carry a method's own name, which people may have called `auto`.
+/// Rows carry a method's own name, even if it was chosen by `auto`.
 fn own_name(name: &str) -> String {
     methods::find(name).map_or_else(|_| name.into(), |method| method.name())
 }
 
-/// What the methods are tested against.
+/// The method against which the others are tested.
 #[derive(clap::Args, Debug)]
 pub(super) struct TestArgs {
     /// Test the other methods against this one

@@ -1,4 +1,4 @@
-//! `bilevo experiment run`: does what is missing of a grid.
+//! `bilevo experiment run`: does the missing runs of a grid.
 
 use super::grid::GridArgs;
 use super::watch::Watch;
@@ -12,7 +12,7 @@ use bilevo_lab::store::Store;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// For whoever presses Ctrl-C while a grid is running.
+/// The message on Ctrl-C while a grid is running.
 pub(crate) const FINISHED_RUNS_ARE_SAFE: &str = "stopping; finished runs are safe in the store";
 
 /// Run a grid of methods, problems and seeds, except for what the store already has
@@ -63,7 +63,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(conclude(&report))
 }
 
-/// Says what is left to do, and finds the exit code.
+/// Says what is left to do, and determines the exit code.
 pub(crate) fn conclude(report: &GridReport) -> Exit {
     let failed = report.failed.len();
     if report.missing() > failed {

@@ -1,4 +1,4 @@
-//! `bilevo experiment status`: what a store holds, and what a grid lacks.
+//! `bilevo experiment status`: what a store contains, and what is missing from a grid.
 
 use super::grid::GridArgs;
 use crate::args::Format;
@@ -34,7 +34,7 @@ struct Status {
     grid: Option<GridStatus>,
 }
 
-/// Runs that differ in their seeds only.
+/// Runs that differ only in their seeds.
 #[derive(Serialize)]
 struct Cell {
     problem: String,
@@ -72,7 +72,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Whoever made the store chose its names: nothing of them reaches a terminal as anything but text.
+/// Names in a store may come from anybody, so they reach the terminal only as plain text.
 fn print(status: Status) -> anyhow::Result<()> {
     let mut out = output::stdout();
     let heading = ["problem", "size", "method", "settings", "version", "runs", "solved"];

@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
             anyhow!("there are no marks\nhint: there are too few runs, or the reference shares no problem with another method")
         })?;
     }
-    // CSV has no place for a note.
+    // CSV has no room for a note.
     if args.format == TableFormat::Csv {
         groups::remarks(&groups).iter().for_each(|remark| output::warn("W404", output::plain(remark)));
     }

@@ -1,4 +1,4 @@
-//! How a grid gets on: a line with the time left on a terminal, JSON lines on stdout if asked.
+//! The progress of a grid: on a terminal, a line with the time left; on request, JSON lines on stdout.
 
 use crate::args::Format;
 use crate::output::{self, plain, warn};
@@ -53,7 +53,7 @@ impl Watch {
         }
     }
 
-    /// Takes the line away; what the grid left behind, unless that or a line could not be written.
+    /// Removes the line. Returns what the grid reported, unless that or a line could not be written.
     pub(crate) fn end<T, E: Into<anyhow::Error>>(self, ended: Result<T, E>) -> anyhow::Result<T> {
         self.bar.finish_and_clear();
         let ended = ended.map_err(Into::into)?;

@@ -1,4 +1,4 @@
-//! `bilevo explain PROBLEM`: variables and boxes, constraints, known optima, where it comes from.
+//! `bilevo explain PROBLEM`: variables and boxes, constraints, known optima, source.
 
 use crate::args::Format;
 use crate::output::{self, best_known, short, vector};
@@ -11,7 +11,7 @@ use std::io::Write;
 struct About {
     problem: String,
     about: Option<&'static str>,
-    /// The problem file, or nothing for a built-in problem.
+    /// The problem file; empty for a built-in problem.
     file: Option<String>,
     /// Hash of that file.
     hash: Option<String>,
@@ -20,9 +20,9 @@ struct About {
     upper: AboutLevel,
     lower: AboutLevel,
     best_known: Vec<BestKnown>,
-    /// Points at which they are attained, where known.
+    /// Points at which they are attained, if known.
     optima: Vec<Point>,
-    /// Why the optimum of a planted problem is one.
+    /// Why the planted point of a planted problem is optimal.
     #[serde(skip_serializing_if = "Option::is_none")]
     proof: Option<String>,
     budget: Budget,

@@ -9,7 +9,7 @@ use bilevo::{AuditOptions, Position};
 use clap::ValueEnum;
 use std::path::PathBuf;
 
-/// What belongs to one run.
+/// The arguments that belong to a single run.
 const ONE_RUN: [&str; 11] =
     ["x0", "known", "save_evaluations", "checkpoint", "resume", "trace", "plot", "report", "audit", "prove", "inject"];
 
@@ -192,7 +192,7 @@ impl PositionArg {
 }
 
 impl Args {
-    /// The audit that is wanted, if one is.
+    /// The requested audit, if any.
     pub(super) fn audit(&self) -> Option<AuditOptions> {
         let asked = [self.audit, self.position.is_some(), self.audit_tolerance.is_some(), self.audit_evals.is_some()];
         let wanted = asked.contains(&true);

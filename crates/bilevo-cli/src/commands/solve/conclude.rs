@@ -1,4 +1,4 @@
-//! The end of a run: what is printed, the exit code, and the checkpoint that is left.
+//! The end of a run: what is printed, the exit code, and the final checkpoint.
 
 use super::files::{default_checkpoint, is_stdout};
 use super::{Args, resume, text};
@@ -10,8 +10,8 @@ use bilevo::checkpoint::Saved;
 use bilevo::{Run, RunResult, Status};
 use std::path::{Path, PathBuf};
 
-/// Prints the result and finds the exit code. A file that was asked for and could not be written is
-/// an error, though the result is there.
+/// Prints the result and determines the exit code. If a requested file could not be written, that is an error
+/// although there is a result.
 pub(super) fn conclude(
     args: &Args,
     run: &Run,
@@ -47,8 +47,8 @@ pub(super) fn conclude(
     Ok(if result.success { Exit::Done } else { Exit::NotGood })
 }
 
-/// The result on stdout, unless that carries a trace or a plot: then text goes to stderr, and JSON
-/// follows the trace as one more line.
+/// Prints the result to stdout, unless that carries a trace or a plot: then text goes to stderr, and JSON follows the
+/// trace as one more line.
 fn print(args: &Args, run: &Run, result: &RunResult) -> anyhow::Result<()> {
     let taken = [&args.trace, &args.plot].into_iter().flatten().any(|path| is_stdout(path));
     match (args.format, taken) {
@@ -59,8 +59,8 @@ fn print(args: &Args, run: &Run, result: &RunResult) -> anyhow::Result<()> {
     }
 }
 
-/// Leaves a checkpoint of a run in the file it was saved to, or if there is none (or it cannot be
-/// written) in one named after the run, and says how to go on; whether it could.
+/// Leaves a checkpoint in the file of the run. If there is none, or it cannot be written, uses a file named after the
+/// run. Says how to continue; returns whether it succeeded.
 pub(super) fn rescue(args: &Args, run: &Run, place: Option<PathBuf>) -> bool {
     let attempt = |path: &Path| -> bool {
         match run.save(path) {

@@ -13,7 +13,7 @@ pub(super) fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// The files that a run writes need names of their own, and standard output carries one thing.
+/// Checks that the files of a run have different names, and that only one of them goes to standard output.
 pub(super) fn refuse_clashes(args: &Args, checkpoint: Option<&PathBuf>) -> anyhow::Result<()> {
     let files = [
         ("--trace", args.trace.as_deref()),
@@ -38,7 +38,7 @@ pub(super) fn refuse_clashes(args: &Args, checkpoint: Option<&PathBuf>) -> anyho
     Ok(())
 }
 
-/// An error with the command that helps, where there is one.
+/// An error together with the command that helps, if there is one.
 pub(super) fn with_way_out(error: RunError, args: &Args) -> anyhow::Error {
     let (path, what, header) = match &error {
         RunError::Checkpoint(CheckpointError::OtherRun { path, header }) => {
@@ -66,15 +66,14 @@ pub(super) fn with_way_out(error: RunError, args: &Args) -> anyhow::Error {
     )
 }
 
-/// A path as a shell and the program take it: one that begins with a dash would be a flag, unless it
-/// is standard output.
+/// A path that both the shell and the program understand: one that begins with a dash would be a flag, unless it is
+/// standard output.
 pub(super) fn quoted_path(path: &Path) -> String {
     let dash = !is_stdout(path) && path.as_os_str().as_encoded_bytes().starts_with(b"-");
     quoted(&if dash { Path::new(".").join(path) } else { path.to_path_buf() }.to_string_lossy())
 }
 
-/// A name in the current directory that says what the run is; with the hash of its settings if
-/// something else has that name.
+/// A file name in the current directory that describes the run; with the hash of its settings if the name is taken.
 pub(super) fn default_checkpoint(run: &Run) -> PathBuf {
     let RunId { problem, upper_dim, lower_dim, method, config_hash, seed, .. } = run.id();
     let problem: String =

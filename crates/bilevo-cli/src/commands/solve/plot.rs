@@ -9,7 +9,7 @@ use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// How pictures are told from other files; an empty file has nothing to lose.
+/// How to recognise pictures; an empty file may be replaced.
 const PICTURE: Kind = Kind {
     name: "plot",
     description: "a picture",
@@ -19,15 +19,15 @@ const PICTURE: Kind = Kind {
     },
 };
 
-/// The generations seen so far, and where their plot goes.
+/// The generations so far, and where their plot goes.
 pub(super) struct Plot {
     path: PathBuf,
     history: History,
 }
 
 impl Plot {
-    /// A plot for this file, which must be writable before the run begins; an earlier picture there
-    /// stays until the run ends, and anything else is refused.
+    /// A plot for this file, which must be writable before the run begins. An earlier picture there stays until the
+    /// run ends; anything else is refused.
     pub(super) fn new(path: &Path) -> anyhow::Result<Plot> {
         if !is_stdout(path) {
             if !ends_in(path, "svg") && !ends_in(path, "png") {
@@ -39,7 +39,7 @@ impl Plot {
         Ok(Plot { path: path.to_path_buf(), history: History::default() })
     }
 
-    /// Draws what was seen.
+    /// Draws the plot.
     pub(super) fn finish(self, run: &Run) -> anyhow::Result<()> {
         let RunId { method, problem, seed, .. } = run.id();
         let title = format!("{method} on {problem}, seed {seed}");

@@ -1,5 +1,4 @@
-//! What is said on stderr while a run goes on: a live line on a terminal, elsewhere a line every few
-//! seconds.
+//! Progress on stderr: a live line on a terminal, otherwise a line every few seconds.
 
 use crate::output::{digits, grouped, point, say, warn};
 use bilevo::{Engine, Event, Level, Names, Observer};
@@ -7,29 +6,29 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-/// Time between two lines where there is no terminal.
+/// Time between two lines without a terminal.
 const EVERY: Duration = Duration::from_secs(5);
 
-/// Shows evaluations at both levels, best F, step size, and skipped searches. If the run was given a limit,
-/// also how much of it is used and, once that can be told, the time left until then; how long a run takes
-/// that ends by itself, this is unknown.
+/// Shows the evaluations at both levels, the best F, the step size, and skipped searches. If the run has a limit, it
+/// also shows how much of it is used and, once that can be estimated, the time left. How long a run takes that ends
+/// by itself is unknown.
 pub(super) struct Progress {
     bar: ProgressBar,
     limits: Limits,
     used: Used,
-    /// Evaluations of the batch under way that are counted already.
+    /// Evaluations of the current batch that are already counted.
     counted: usize,
     skipped: u64,
     best: String,
     pace: Pace,
     said: Instant,
-    /// Whether a failed evaluation was told; all are counted in the result.
+    /// Whether a failed evaluation has been reported; the result counts all of them.
     told_failure: bool,
     names: Option<Names>,
 }
 
 impl Progress {
-    /// For a run of `engine` that may take so much time.
+    /// For a run of `engine` that may take this much time.
     pub(super) fn new(engine: &Engine, time: Option<Duration>) -> Self {
         let stop = &engine.config().stop;
         let limits = Limits { upper: stop.max_upper_evals, lower: stop.max_lower_evals, time };
@@ -55,7 +54,7 @@ impl Progress {
         }
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     pub(super) fn clear(&self) {
         self.bar.finish_and_clear();
     }
@@ -70,7 +69,7 @@ impl Progress {
         format!("{upper} + {lower} evals · {}{skipped}{left}", self.best)
     }
 
-    /// Counts the points of a batch that are done.
+    /// Counts the completed points of a batch.
     fn count(&mut self, level: Level, done: usize) {
         let new = done.saturating_sub(self.counted) as u64;
         match level {
@@ -95,17 +94,17 @@ impl Progress {
     }
 }
 
-/// Parts of a full bar.
+/// Steps of a full bar.
 const PARTS: u64 = 1000;
 
-/// What the run was given.
+/// The limits of the run.
 struct Limits {
     upper: Option<u64>,
     lower: Option<u64>,
     time: Option<Duration>,
 }
 
-/// What it has used of that, earlier sessions included.
+/// What has been used of them, including earlier sessions.
 struct Used {
     upper: u64,
     lower: u64,
@@ -117,14 +116,14 @@ impl Limits {
         self.upper.is_none() && self.lower.is_none() && self.time.is_none()
     }
 
-    /// The largest share of a limit that is used; none if there is no limit.
+    /// The largest used share of any limit; `None` without a limit.
     fn share(&self, used: &Used) -> Option<f64> {
         let time = self.time.map(|limit| used.seconds / limit.as_secs_f64());
         let time = time.map(|share| if share.is_nan() { 1.0 } else { share.min(1.0) });
         self.budget_share(used).into_iter().chain(time).reduce(f64::max)
     }
 
-    /// The larger share of the two budgets that is used; none if there is no budget.
+    /// The larger used share of the two budgets; `None` without a budget.
     fn budget_share(&self, used: &Used) -> Option<f64> {
         let shares = [
             self.upper.map(|limit| used.upper as f64 / limit as f64),
@@ -133,7 +132,7 @@ impl Limits {
         shares.into_iter().flatten().map(|share| share.min(1.0)).reduce(f64::max)
     }
 
-    /// Which limit comes first, and when. A time is known to the second, a budget only at the pace so far.
+    /// Which limit comes first, and when. A time limit is known to the second, a budget only at the current pace.
     fn left(&self, used: &Used, pace: &Pace, now: Instant) -> Option<String> {
         let budget = self.budget_share(used).and_then(|share| pace.left(now, share));
         let time =
@@ -155,12 +154,12 @@ struct Pace {
 }
 
 impl Pace {
-    /// Anything before this is used of what was there at the start would be a guess, ...
+    /// Before this share is used, an estimate would be a guess, ...
     const SAMPLE: f64 = 0.05;
-    /// ... and so would anything before this time.
+    /// ... and likewise before this time.
     const SOON: Duration = Duration::from_secs(3);
 
-    /// Time left at this pace, once it can be told.
+    /// Time left at the current pace, once it can be estimated.
     fn left(&self, now: Instant, share: f64) -> Option<Duration> {
         let (done, elapsed) = (share - self.at_start, now - self.started);
         let known = done > 0.0 && done >= Pace::SAMPLE * (1.0 - self.at_start) && elapsed >= Pace::SOON;

@@ -1,4 +1,4 @@
-//! `solve --report`: a page about the run, written at its end.
+//! `solve --report`: the report on a run, written at its end.
 
 use super::files::{is_stdout, quoted_path};
 use super::{Args, Ready};
@@ -10,15 +10,15 @@ use bilevo_lab::run_report::RunReport;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// The generations seen so far, and where the page about them goes.
+/// The generations so far, and where the report goes.
 pub(super) struct Page {
     path: PathBuf,
     history: History,
 }
 
 impl Page {
-    /// A page for this file, which must be writable before the run begins; an earlier page there stays until
-    /// the run ends, and anything else is refused.
+    /// A report for this file, which must be writable before the run begins. An earlier report there stays until the
+    /// run ends; anything else is refused.
     pub(super) fn new(path: &Path) -> anyhow::Result<Self> {
         let ending = path.extension().is_some_and(|own| own.eq_ignore_ascii_case("html"));
         if is_stdout(path) || !ending {
@@ -28,9 +28,9 @@ impl Page {
         Ok(Page { path: path.to_path_buf(), history: History::default() })
     }
 
-    /// Looks around the answer and writes the page.
+    /// Explores the neighbourhood of the answer and writes the report.
     pub(super) fn finish(self, args: &Args, ready: &Ready<'_>, result: &RunResult) -> anyhow::Result<()> {
-        // Whoever interrupts a run does not want to wait for more evaluations.
+        // After an interruption, the user does not want to wait for more evaluations.
         let evaluations = if result.stop == Status::Interrupted { Some(0) } else { args.report_evals };
         let around = ready.look_around(result, evaluations)?;
         let spec = ready.run.engine().spec();
@@ -53,7 +53,7 @@ impl Observer for Page {
     }
 }
 
-/// The command that repeats the run, as far as its answer goes.
+/// The command that gives the same answer again.
 fn command(args: &Args, result: &RunResult) -> String {
     let id = &result.id;
     let mut words = match (&args.problem, &args.resume) {

@@ -31,27 +31,27 @@ pub(super) fn source(args: &Args, saved: &Checkpoint) -> anyhow::Result<Box<dyn 
         open(args, place, dims)
     };
     let opened = match &args.problem {
-        // What is wrong with a file that was named is all there is to say.
+        // If the user named a file, only its own error matters.
         Some(_) => opened?,
         None => opened.with_context(|| {
             let hint = "if its file was renamed, give the new name: `bilevo solve NEW.toml --resume FILE`";
             format!("the problem of the checkpoint `{file}` cannot be found\nhint: {hint}")
         })?,
     };
-    // The same file under another name or in another place is accepted.
+    // The same file is accepted under another name or in another folder.
     if opened.hash().is_empty() || opened.hash() != id.problem_hash {
         clash("PROBLEM", args.problem.clone(), &header.source)?;
     }
     Ok(opened)
 }
 
-/// The saved run with the budgets that the flags ask for.
+/// The saved run, with the budgets that the flags ask for.
 pub(super) fn solver<'a>(args: &Args, source: &'a dyn Source, saved: Checkpoint) -> anyhow::Result<Solver<'a>> {
     refuse_other_settings(args, saved.engine.config())?;
     with_settings(args, Solver::new(source).resume(saved))
 }
 
-/// The settings of a run that has started stay; flags may repeat them.
+/// The settings of a run that has started cannot change; flags may repeat them.
 fn refuse_other_settings(args: &Args, saved: &Config) -> anyhow::Result<()> {
     let refuse = |flag: &str| -> anyhow::Result<()> {
         bail!("`{flag}` cannot be changed in a run that has started\nhint: leave it out, or start a new run")
@@ -88,7 +88,7 @@ fn refuse_other_settings(args: &Args, saved: &Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A budget below the one a run was started with, in the words of the flag.
+/// A budget below that of the saved run, named as the flag.
 pub(super) fn budget_words(error: &RunError) -> Option<String> {
     let RunError::Config(bilevo::ConfigError::Invalid { field, reason, .. }) = error else { return None };
     let flag = match field.as_str() {
@@ -100,7 +100,7 @@ pub(super) fn budget_words(error: &RunError) -> Option<String> {
     Some(format!("`{flag}` cannot be changed to less in a run that has started\nhint: {reason}"))
 }
 
-/// The command that goes on with a saved run in the way this one was run.
+/// The command that continues a saved run in the same way.
 pub(super) fn command(args: &Args, path: &Path) -> String {
     let mut command = format!("bilevo solve --resume {}", quoted_path(path));
     let mut add = |flag: &str, value: Option<String>| {

@@ -1,4 +1,4 @@
-//! `solve --front` and `solve --sweep`: several runs, of which each uses what the others know.
+//! `solve --front` and `solve --sweep`: several runs, each of which uses what the others found.
 
 use super::{Args, started};
 use crate::args::Format;
@@ -13,11 +13,11 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A limit on the second goal is kept to within this share of its range on the front.
+/// A limit on the second goal may be missed by this share of its range on the front.
 const SLACK: f64 = 1e-6;
-/// First goals that differ by less than this share of their range on the front are the same.
+/// First goals that differ by less than this share of their range on the front are equal.
 const SAME: f64 = 1e-4;
-/// Violations up to this are none.
+/// Violations up to this count as none.
 const FEASIBLE: f64 = 1e-6;
 
 /// Evenly spaced values of a parameter, as in `demand=1:10:10`.
@@ -97,7 +97,7 @@ struct Runs<'a> {
     path: &'a str,
     stop: &'a Arc<AtomicBool>,
     evaluations: u64,
-    /// What was evaluated so far.
+    /// All evaluations so far.
     rows: Vec<Evaluation>,
 }
 
@@ -111,7 +111,7 @@ impl Runs<'_> {
             solver = solver.set("portfolio.effort", effort);
         }
         if self.args.target.is_none() {
-            // What is best known is so for the numbers of the file.
+            // The best known value applies only to the file's own numbers.
             solver = solver.set("stop.target", "off");
         }
         let solver = solver.start_at(start).known(relabelled(&self.rows, source));
@@ -122,7 +122,7 @@ impl Runs<'_> {
         Ok(result)
     }
 
-    /// Each value in turn, from the answer to the one before.
+    /// Solves for each value in turn, starting from the previous answer.
     fn sweep(&mut self, Values { name, values }: &Values) -> anyhow::Result<Vec<Point>> {
         let mut points: Vec<Point> = Vec::new();
         for &value in values {
@@ -130,7 +130,7 @@ impl Runs<'_> {
             let source = source::open_as(self.path, &reading)?;
             let start = points.last().and_then(|point| start(&point.result));
             let effort = if points.is_empty() { "normal" } else { "quick" };
-            // The functions are others: what was evaluated for another value says nothing.
+            // The functions have changed, so evaluations for another value are useless.
             self.rows.clear();
             let result = self.run(&*source, start, effort)?;
             let ended = result.stop == Status::Interrupted;
@@ -142,7 +142,7 @@ impl Runs<'_> {
         Ok(points)
     }
 
-    /// Both ends, then the middles between points that are known, as many times as needed.
+    /// Both ends, then the middles between known points, as often as needed.
     fn front(&mut self, count: usize) -> anyhow::Result<Vec<Point>> {
         let goals = [0, 1].map(|index| self.open(Goal { index, limit: None }));
         let [first, second] = goals;
@@ -165,8 +165,8 @@ impl Runs<'_> {
         Ok(goals.front(found))
     }
 
-    /// The point with the second goal at a limit: from between its neighbours, or by a wider search where that
-    /// does not arrive.
+    /// The point with the second goal at a limit: starting between its neighbours, or by a wider search if that
+    /// fails.
     fn between(&mut self, goals: &Goals, found: &mut Vec<Point>, limit: f64) -> anyhow::Result<()> {
         if self.stop.load(Ordering::Relaxed) {
             return Ok(());
@@ -180,7 +180,7 @@ impl Runs<'_> {
         Ok(())
     }
 
-    /// The same once more, from the best point that meets the limit, where that beats what was found.
+    /// The same again, from the best point that meets the limit, if that is better than the result.
     fn repair(&mut self, goals: &Goals, found: &mut [Point], limit: f64) -> anyhow::Result<()> {
         let Some(mine) = found.iter().position(|point| point.limit == Some(limit)) else { return Ok(()) };
         let (slack, tolerance) = (SLACK * goals.range(found, 1), SAME * goals.range(found, 0));
@@ -232,12 +232,12 @@ impl Goals {
         Ok([first?, second?])
     }
 
-    /// Both goals, the smaller the better.
+    /// Both goals, smaller is better.
     fn minimised(&self, point: &Point) -> [f64; 2] {
         point.goals.unwrap_or([f64::NAN; 2]).map(|value| self.direction().flip(value))
     }
 
-    /// How far a goal reaches over the front, whose ends were found first.
+    /// The range of a goal over the front, whose ends were found first.
     fn range(&self, found: &[Point], goal: usize) -> f64 {
         (self.minimised(&found[0])[goal] - self.minimised(&found[1])[goal]).abs()
     }
@@ -248,7 +248,7 @@ impl Goals {
         Goal { index: 0, limit: Some((self.direction().flip(limit + SLACK * scale), scale)) }
     }
 
-    /// Between the answers of the nearest points on either side of a limit.
+    /// Halfway between the answers of the nearest points on either side of a limit.
     fn between(&self, found: &[Point], limit: f64) -> Option<Start> {
         let second = |point: &&Point| self.minimised(point)[1];
         let order = |a: &&Point, b: &&Point| second(a).total_cmp(&second(b));
@@ -260,7 +260,7 @@ impl Goals {
         Some(Start { x: mix(&from.x, &to.x), y: from.y.zip(to.y).map(|(a, b)| mix(&a, &b)) })
     }
 
-    /// The points that none of the others beats in both goals, the best for the first goal first.
+    /// The points that no other point beats in both goals, best first goal first.
     fn front(&self, mut found: Vec<Point>) -> Vec<Point> {
         found.sort_by(|a, b| {
             let (a, b) = (self.minimised(a), self.minimised(b));
@@ -285,7 +285,7 @@ fn halving(first: usize, end: usize) -> Vec<usize> {
     [vec![middle], halving(first, middle), halving(middle + 1, end)].concat()
 }
 
-/// What was evaluated, with the leader's values of another problem: both goals are known wherever one is.
+/// All evaluations with the leader's values of the other problem: both goals are known wherever one is.
 fn relabelled(rows: &[Evaluation], source: &dyn Source) -> Vec<Evaluation> {
     let relabel = |row: &Evaluation| {
         let values = row.upper.as_ref().and_then(|_| upper(source, &row.x, &row.y));

@@ -14,7 +14,7 @@ pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -
     solution(out, engine, result)?;
     let counts = &result.evaluations;
     let (upper, lower, total) = (grouped(counts.upper), grouped(counts.lower), grouped(counts.total()));
-    // Where the follower has its own solver, nothing is searched for below.
+    // If the follower has its own solver, there are no lower searches.
     let by_solver = engine.spec().is_oracle_alone();
     match by_solver {
         true => line(out, "evaluations", format_args!("{lower} calls of the follower's solver, {upper} of F"))?,
@@ -46,7 +46,7 @@ pub(super) fn print(out: &mut impl Write, engine: &Engine, result: &RunResult) -
     }
     if let Some(proof) = &result.proof {
         let style = if proof.is_refuted() { WARN } else { GOOD };
-        // An audit that rests on the proof says the same.
+        // If the audit relies on the proof, it already says so.
         let said = |words: &str| result.audit.as_ref().is_some_and(|audit| audit.words.starts_with(words));
         for words in proof.words(result.names.as_ref()).into_iter().filter(|words| !said(words)) {
             line(out, "proof", format_args!("{style}{words}{style:#}"))?;
@@ -105,7 +105,7 @@ fn solution(out: &mut impl Write, engine: &Engine, result: &RunResult) -> anyhow
     let upper = off(accuracy.map(|a| a.upper), known.map(|k| k.upper));
     let lower = off(accuracy.and_then(|a| a.lower), known.and_then(|k| k.lower));
     line(out, "F", format_args!("{}{upper}", short(upper_value)))?;
-    // A follower's own solver need not say what its answer is worth to it.
+    // The follower's own solver need not report f.
     if !lower_value.is_nan() {
         line(out, "f", format_args!("{}{lower}", short(lower_value)))?;
     }

@@ -13,23 +13,23 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Points of the curve, at most; older ones are thinned out.
+/// Maximum number of points on the curve; older ones are thinned out.
 const POINTS: usize = 500;
 
 /// The longest answer of the follower that is shown.
 const SHOWN: usize = 12;
 
-/// How to come by something to watch.
+/// How to get something to watch.
 const WRITERS: &str =
     "`bilevo solve … --checkpoint FILE` and `bilevo experiment run … --store FILE` write what can be watched";
 
-/// A file that is looked at again and again.
+/// A file that is read repeatedly.
 pub(super) struct Watched {
     path: PathBuf,
     what: What,
-    /// Evaluations and the best F at each look that found them changed.
+    /// Evaluations and the best F, each time they have changed.
     curve: Vec<(f64, f64)>,
-    /// Evaluations when it was looked at first.
+    /// Evaluations at the first reading.
     first: Option<u64>,
 }
 
@@ -39,7 +39,7 @@ enum What {
 }
 
 impl Watched {
-    /// A checkpoint, or else a store.
+    /// A checkpoint or a store.
     pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
         let what = match checkpoint::header(path) {
             Ok(_) => What::Run,
@@ -50,14 +50,14 @@ impl Watched {
                     path.display()
                 ),
                 Err(_) if !path.exists() => bail!("there is no file `{}`\nhint: {WRITERS}", path.display()),
-                // A damaged file is told in the words of what people watch most.
+                // The message about a damaged file is that about a checkpoint, which people watch most.
                 Err(_) => return Err(not_a_run.into()),
             },
         };
         Ok(Watched { path: path.to_path_buf(), what, curve: Vec::new(), first: None })
     }
 
-    /// How it stands.
+    /// Reads the current state.
     pub(super) fn look(&mut self, every: Duration) -> anyhow::Result<Live> {
         let mut live = match self.what {
             What::Run => self.run(checkpoint::load(&self.path)?),
@@ -99,7 +99,7 @@ impl Watched {
         }
         facts.extend(summary.verification.map(|verification| ("answer", verification.to_string())));
         facts.extend(summary.history.last().map(|last| {
-            // What was not rechecked may have an F that no follower allows.
+            // Without a recheck, F may be a value that the follower does not allow.
             let value = last.upper_value.filter(|_| last.fate != Fate::Passed);
             let value = value.map(|value| format!("F = {}, ", short(value))).unwrap_or_default();
             let finished = grouped(summary.history.len() as u64);
@@ -109,7 +109,7 @@ impl Watched {
             (true, Some(reason)) => format!("ended: {reason}"),
             (true, None) => "ended".into(),
             (false, _) if total > first => {
-                format!("under way; {} more evaluations since you started watching", grouped(total - first))
+                format!("running; {} more evaluations since you started watching", grouped(total - first))
             }
             (false, _) => "saved; nothing new since you started watching".into(),
         };
@@ -124,7 +124,7 @@ impl Watched {
     }
 }
 
-/// What the searches of a run had found before anybody watched: evaluations, and the best verified F so far.
+/// What a run had found before anybody watched: evaluations, and the best verified F so far.
 fn earlier(history: &[Step], direction: Direction) -> Vec<(f64, f64)> {
     let (mut evaluations, mut best, mut curve) = (0, None::<f64>, Vec::new());
     for step in history {

@@ -1,4 +1,4 @@
-//! The page that renews itself: a server for this computer alone.
+//! The live page: a server that only this computer can reach.
 
 use super::announce;
 use super::seen::Watched;
@@ -8,9 +8,9 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The longest request that is read.
+/// Maximum length of a request.
 const REQUEST: usize = 8192;
-/// Time a browser has to ask and to listen.
+/// Time limit for a browser to send its request and receive the page.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Serves the page until it is stopped.
@@ -21,7 +21,7 @@ pub(super) fn serve(watched: &mut Watched, every: Duration, stop: &AtomicBool) -
     announce(&format!("http://{place}/"));
     while !stop.load(Ordering::Relaxed) {
         match listener.accept() {
-            // What goes wrong between us and one browser is no reason to end.
+            // A problem with one browser does not end the server.
             Ok((stream, _)) => drop(answer(stream, watched, every, place.port())),
             Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(Duration::from_millis(30)),
             Err(error) => return Err(error.into()),
@@ -55,8 +55,8 @@ fn answer(mut stream: TcpStream, watched: &mut Watched, every: Duration, port: u
     Ok(stream.write_all(page.as_bytes())?)
 }
 
-/// Only the page itself is there, and only for those who ask this computer for it: a page from elsewhere
-/// whose name was made to point here names another host.
+/// Serves only the page itself, and only to requests that name this computer: a page from elsewhere whose domain
+/// points here names another host.
 fn judge(request: &str, port: u16) -> Result<(), &'static str> {
     let mut lines = request.split("\r\n");
     let first: Vec<&str> = lines.next().unwrap_or_default().split(' ').collect();

@@ -1,26 +1,26 @@
-//! How well a model orders solutions it has not learnt from, measured in two ways.
+//! How well a model orders solutions that it has not learnt from, measured in two ways.
 //!
-//! *Within a generation*: the pairs of one generation's new solutions. *Across generations*: a model
-//! sits an [`Exam`], all pairs of the next pool of new solutions, which spans several generations, as
-//! the paper measures it. The first is what the model is used for. The second asks more of it, since the
-//! search moves on meanwhile, and less, since solutions of different generations differ more.
+//! *Within a generation*: on all pairs of one generation's new solutions. This is what the model is used for. *Across
+//! generations*: a model takes an [`Exam`] on all pairs of the next pool of new solutions, which spans several
+//! generations; this is the paper's measure. It is harder, because the search moves on in the meantime, and easier,
+//! because solutions of different generations differ more.
 
 use super::{LabelRule, Model, Seen};
 use crate::problem::Outcome;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
-/// Pairs that were judged.
+/// Pairs judged so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Judged {
-    /// Those in the right order; a tie of scores is half right.
+    /// Pairs in the right order; equal scores count half.
     pub(super) correct: f64,
-    /// All whose truth is no tie.
+    /// All pairs whose members really differ.
     pub(super) pairs: f64,
 }
 
 impl Judged {
-    /// Compares the order of scores, larger is better, with the true one.
+    /// Compares the order by score (larger is better) with the true order.
     pub(super) fn new(scores: &[f64], outcomes: &[Outcome], labels: LabelRule) -> Self {
         let mut judged = Judged::default();
         for i in 0..outcomes.len() {
@@ -48,7 +48,7 @@ impl Judged {
         self.pairs += other.pairs;
     }
 
-    /// Share of correct pairs; none without pairs.
+    /// The share of correct pairs; `None` without pairs.
     pub(super) fn share(self) -> Option<f64> {
         (self.pairs > 0.0).then(|| self.correct / self.pairs)
     }
@@ -63,24 +63,24 @@ pub(super) struct Exam {
 }
 
 impl Exam {
-    /// A model is there to be examined, unless another one is being examined.
+    /// Starts an exam with this model, unless another exam is in progress.
     pub(super) fn offer(&mut self, model: &Model) {
         self.model.get_or_insert_with(|| model.clone());
     }
 
-    /// New solutions.
+    /// Adds new solutions.
     pub(super) fn see(&mut self, new: impl Iterator<Item = Seen>) {
         if self.model.is_some() {
             self.seen.extend(new);
         }
     }
 
-    /// Solutions seen so far.
+    /// The number of solutions seen so far.
     pub(super) fn seen(&self) -> usize {
         self.seen.len()
     }
 
-    /// Judges the model; another one may sit the next exam.
+    /// Ends the exam and grades the model; the next exam can begin.
     pub(super) fn end(&mut self, labels: LabelRule) {
         let Some(model) = self.model.take() else { return };
         let mut scratch = Vec::new();
@@ -90,7 +90,7 @@ impl Exam {
         self.seen.clear();
     }
 
-    /// Share of correct pairs in all exams that ended.
+    /// The share of correct pairs over all finished exams.
     pub(super) fn share(&self) -> Option<f64> {
         self.judged.share()
     }
@@ -107,7 +107,7 @@ mod tests {
             let judged = Judged::new(&scores, &outcomes, LabelRule::Order);
             (judged.correct, judged.pairs)
         };
-        // Five pairs: the two equal solutions are none.
+        // Five pairs: the two equal solutions do not count.
         assert_eq!(judge([9.0, 5.0, 1.0, 2.0]), (5.0, 5.0));
         assert_eq!(judge([1.0, 5.0, 9.0, 8.0]), (0.0, 5.0));
         assert_eq!(judge([0.0; 4]), (2.5, 5.0));

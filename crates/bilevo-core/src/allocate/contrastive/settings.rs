@@ -29,9 +29,9 @@ choice! {
 }
 
 choice! {
-    /// What Adam remembers at the start of a training that goes on from carried weights.
+    /// What Adam remembers at the start of a training that continues from carried weights.
     pub enum OptimiserRule {
-        /// Its moments at the end of the previous training.
+        /// The moments from the end of the previous training.
         Carried,
         /// Nothing: a new optimiser for every training (as published, in our reading).
         Fresh,
@@ -49,7 +49,7 @@ choice! {
 }
 
 impl LabelRule {
-    /// `Less` means better.
+    /// Compares two solutions; `Less` means better.
     pub fn compare(self, a: &Outcome, b: &Outcome) -> Ordering {
         match self {
             LabelRule::Order => order::compare(a, b),
@@ -59,21 +59,21 @@ impl LabelRule {
 }
 
 choice! {
-    /// Units in which the model sees a leader's decision.
+    /// The scale in which the model sees the leader's decisions.
     pub enum InputRule {
         /// Mean 0 and deviation 1 over the pool.
         Standardised,
-        /// As they are.
+        /// Unchanged.
         Raw,
     }
 }
 
 choice! {
-    /// Whether the share of candidates searched depends on how well the model ranks.
+    /// Whether the share of searched candidates depends on how well the model ranks.
     pub enum ShareRule {
         /// It follows the model's measured accuracy.
         Adaptive,
-        /// It is the same, whatever the model is worth (as published).
+        /// It is fixed, however good the model is (as published).
         Fixed,
     }
 }
@@ -131,13 +131,13 @@ settings! {
 }
 
 impl ContrastiveConfig {
-    /// A plain window: a fresh model in every generation, a fixed share, nothing against greed.
+    /// A plain window: a fresh model in every generation and a fixed share, with nothing that counteracts greed.
     pub fn plain_window() -> Self {
         ContrastiveConfig { share: ShareRule::Fixed, explore: 0, ..Self::default() }
     }
 
-    /// The allocator in our reading of the paper: all that is printed, and of what is left open
-    /// (units, memory of the optimiser, scale of the inputs) what fits its figures best.
+    /// The allocator in our reading of the paper. It follows everything that is printed; where the text is silent
+    /// (units, memory of the optimiser, scale of the inputs), it does what fits the published figures best.
     pub fn published() -> Self {
         ContrastiveConfig {
             hidden: None,

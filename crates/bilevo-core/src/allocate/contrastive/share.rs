@@ -13,16 +13,16 @@ use crate::allocate::{Rounding, kept};
 use crate::config::Config;
 use serde::{Deserialize, Serialize};
 
-/// Accuracy of a coin.
+/// Accuracy of a coin toss.
 const COIN: f64 = 0.5;
-/// Accuracy from which the share is at its smallest.
+/// From this accuracy on, the share is smallest.
 const ACCURATE: f64 = 0.85;
-/// Pairs a new model is tested on before it decides anything: two full generations of eight.
+/// Pairs on which a new model is tested before it decides anything: two full generations of eight.
 const TEST: f64 = 50.0;
-/// Pairs after which an observation has lost most of its weight.
+/// After this many pairs, an observation has lost most of its weight.
 const MEMORY: f64 = 60.0;
 
-/// The share, and the model's record it depends on.
+/// The share, and the record of the model on which it depends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Share {
     rule: ShareRule,
@@ -30,10 +30,10 @@ pub struct Share {
     rounding: Rounding,
     max: f64,
     min: f64,
-    /// Correct and all pairs, fading.
+    /// Correct pairs and all pairs, with fading weights.
     correct: f64,
     pairs: f64,
-    /// All pairs ever judged.
+    /// All pairs judged so far.
     tested: f64,
 }
 
@@ -52,7 +52,7 @@ impl Share {
         }
     }
 
-    /// Takes notice of how many of some new pairs the model ordered correctly.
+    /// Records how many of some new pairs the model ordered correctly.
     pub fn observe(&mut self, correct: f64, pairs: f64) {
         let fading = libm::exp(-pairs / MEMORY);
         self.correct = fading * self.correct + correct;

@@ -1,4 +1,4 @@
-//! What contrastive ranking does in a generation, in words.
+//! Describes in words what contrastive ranking does in a generation.
 
 use super::{PoolRule, ShareRule};
 use crate::config::Config;
@@ -9,22 +9,23 @@ pub(super) fn choice(config: &Config) -> String {
     let percent = |share: f64| format!("{:.1}%", 100.0 * share).replace(".0%", "%");
     let share = match contrastive.share {
         ShareRule::Adaptive => format!(
-            "{} of them (while it ranks no better than a coin) to {} (when it ranks well; all while it is new)",
+            "{}, or fewer if it ranks well, down to {} (all of them while it is new)",
             percent(contrastive.keep_max),
             percent(contrastive.keep_min)
         ),
-        ShareRule::Fixed => format!("{} of them", percent(config.allocator.keep)),
+        ShareRule::Fixed => percent(config.allocator.keep),
     };
     let explore = match contrastive.explore {
         0 => String::new(),
-        places => format!(" {places} of the places goes to a random candidate."),
+        1 => " One place goes to a random candidate.".to_string(),
+        places => format!(" {places} places go to random candidates."),
     };
     let resample = match contrastive.resample_rounds {
         0 => "Nothing is sampled again.".to_string(),
         1 => "If the candidates look poor, more are sampled once.".to_string(),
         rounds => format!("If the candidates look poor, more are sampled (at most {rounds} times)."),
     };
-    format!("Rank them with a small network and take the best {share}.{explore} {resample}")
+    format!("Rank them with a small network and keep the best {share}.{explore} {resample}")
 }
 
 /// What it learns from solved candidates.

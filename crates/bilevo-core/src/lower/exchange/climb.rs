@@ -12,17 +12,17 @@ use crate::whole::{self, key};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Variables that a kick changes at most.
+/// Maximum number of variables that a kick changes.
 const KICKED: usize = 3;
-/// Points that are drawn for a kick of reals: a nonconvex follower has several wells, and the best of a few points is
-/// likely in a deep one.
+/// Points drawn for a kick of the real variables: a nonconvex follower has several basins, and the best of a few
+/// points is probably in a deep one.
 const DRAWN: usize = 5;
-/// Steps that lead to a known point before a search of the reals ends.
+/// After this many steps to a known point, a search over the real variables ends.
 const AGAIN: usize = 3;
-/// A violation up to this counts as none where there are reals, which meet a constraint only nearly.
+/// With real variables, which meet a constraint only approximately, violations up to this count as none.
 const NEARLY: f64 = 1e-7;
 
-/// The neighbourhood that is asked for next.
+/// The neighbourhood to try next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Next {
     Reals,
@@ -34,17 +34,17 @@ enum Next {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Climb {
     pub(super) task: Task,
-    /// Where it stands.
+    /// Its current answer.
     current: (Vec<f64>, Outcome),
     place: Place,
-    /// Accuracy that the reals are wanted to.
+    /// The required accuracy of the real variables.
     pub(super) tolerance: f64,
     /// Starts that were not searched yet, and where the searches from others ended, best first.
     pub(super) starts: Vec<Vec<f64>>,
     ends: Vec<End>,
-    /// Search of the reals there.
+    /// The search over the real variables.
     reals: Option<Follower>,
-    /// What it asks for in this round.
+    /// What it requests in this round.
     pub(super) queue: Vec<Vec<f64>>,
     asked: BTreeSet<Vec<u64>>,
     next: Next,
@@ -53,7 +53,7 @@ pub(super) struct Climb {
 }
 
 impl Climb {
-    /// A task that stands at a guess.
+    /// A task that starts at a guess.
     pub(super) fn new(x: &[f64], guess: &[f64], place: Place, tolerance: f64, kicks: usize, stream: Stream) -> Self {
         Climb {
             task: Task::new(x, guess),
@@ -71,7 +71,7 @@ impl Climb {
         }
     }
 
-    /// Puts the points on the queue that were not asked for yet.
+    /// Queues the points that were not requested before.
     pub(super) fn enqueue(&mut self, points: impl IntoIterator<Item = Vec<f64>>) {
         for point in points {
             if self.asked.insert(key(&point)) {
@@ -80,7 +80,7 @@ impl Climb {
         }
     }
 
-    /// Fills an empty queue with the next neighbourhood that has something new; none left ends the task.
+    /// Fills an empty queue with the next neighbourhood that has something new; if there is none, the task ends.
     pub(super) fn plan(&mut self, rules: &LowerRules, shared: &mut Shared) {
         while self.queue.is_empty() && self.task.is_open() {
             let from = self.current.0.clone();
@@ -126,7 +126,7 @@ impl Climb {
         }
     }
 
-    /// The best answer with a few variables drawn anew.
+    /// The best answer with a few variables redrawn.
     fn kicked(&mut self, space: &Space) -> Vec<f64> {
         let mut kicked = self.task.best_y.clone();
         for index in self.stream.choose(kicked.len(), KICKED) {
@@ -135,7 +135,7 @@ impl Climb {
         kicked
     }
 
-    /// Remembers where it stands as an end, if it is another one than before.
+    /// Remembers its current answer as an end, if it differs from the earlier ones.
     fn note_end(&mut self, space: &Space) {
         let (y, outcome) = self.current.clone();
         let same = |end: &End| near(space, &end.y, &y) && (end.y == y || !space.has_whole());
@@ -146,7 +146,7 @@ impl Climb {
             None => self.ends.push(End { y, row: self.place.row.clone(), outcome }),
         }
         self.ends.sort_by(|a, b| order::compare(&a.outcome, &b.outcome));
-        // Whole numbers beside reals are searched from every end anyway.
+        // With real variables, whole numbers are searched from every end anyway.
         self.ends.truncate(if space.has_whole() { 1 } else { WELLS });
     }
 
@@ -160,7 +160,7 @@ impl Climb {
         Answered { x: self.task.x.clone(), ends }
     }
 
-    /// Goes on from a point.
+    /// Continues from a point.
     fn stand(&mut self, y: Vec<f64>, outcome: Outcome, row: &[f64]) {
         self.current = (y, outcome);
         self.place.row = row.to_vec();
@@ -173,7 +173,7 @@ impl Climb {
         self.enqueue(near);
     }
 
-    /// Puts the next point of the search of the reals on the queue, if there is one.
+    /// Queues the next point of the search over the real variables, if there is one.
     fn step(&mut self, shared: &mut Shared) -> bool {
         if shared.mixed.reals() == 0 || self.place.row.is_empty() {
             return false;
@@ -196,7 +196,7 @@ impl Climb {
         false
     }
 
-    /// Takes the outcomes of the queue.
+    /// Takes the outcomes of the queued points.
     pub(super) fn tell(&mut self, first: usize, answers: Answers<'_>, rules: &LowerRules, shared: &mut Shared) {
         let has_reals = shared.mixed.reals() > 0;
         for (i, y) in std::mem::take(&mut self.queue).into_iter().enumerate() {

@@ -95,17 +95,45 @@ fn a_start_outside_is_brought_onto_the_ball() {
     close(&search(&mut model, &open(0.5), [0.1, -0.2]).z, [0.1, -0.2], 0.0);
 }
 
+/// √(1 + 100 (x - 0.3)²) + y²: from 0.9 Newton's step leads to 0.3 - 100 · 0.6³, far beyond the ball.
+fn root() -> Formula<'static> {
+    let root = |z: &[f64]| (1.0 + 100.0 * (z[0] - 0.3).powi(2)).sqrt();
+    Formula::new(
+        2,
+        move |z| vec![root(z) + z[1] * z[1]],
+        move |z| vec![100.0 * (z[0] - 0.3) / root(z), 2.0 * z[1]],
+        move |z| vec![100.0 / root(z).powi(3), 0.0, 0.0, 2.0],
+    )
+}
+
 #[test]
 fn steps_that_overshoot_are_damped() {
-    // √(1 + 100 (x - 0.3)²) + y²: from 0.9 Newton's step leads to 0.3 - 100 · 0.6³, far beyond the ball.
-    let root = |z: &[f64]| (1.0 + 100.0 * (z[0] - 0.3).powi(2)).sqrt();
-    let mut model = Formula::new(
-        2,
-        |z| vec![root(z) + z[1] * z[1]],
-        |z| vec![100.0 * (z[0] - 0.3) / root(z), 2.0 * z[1]],
-        |z| vec![100.0 / root(z).powi(3), 0.0, 0.0, 2.0],
-    );
+    let mut model = root();
     let step = search(&mut model, &open(1.0), [0.9, 0.2]);
     close(&step.z, [0.3, 0.0], 1e-5);
     assert!((step.values[0] - 1.0).abs() < 1e-9, "{step:?}");
+}
+
+#[test]
+fn units_of_length_and_of_values_do_not_matter() {
+    let saddle = || Formula::quadratic(&[-1.5, -0.8], &[2.0, 0.5, 0.5, -1.0]);
+    let models: [(&dyn Fn() -> Formula<'static>, [f64; 2]); 3] = [
+        (&root, [0.9, 0.2]),
+        (&saddle, [-0.3, 0.1]),
+        (&|| Formula::quadratic(&[-9.0, -3.0], &[2.0, 0.0, 0.0, 2.0]), [0.0; 2]),
+    ];
+    let region = Region { high: vec![0.375, 9.0], ..open(0.75) };
+    for (model, start) in models {
+        let mut plain = model();
+        let expected = search(&mut plain, &region, start);
+        // Powers of two, so that nothing is rounded.
+        for [length, value] in [[-10, 20], [-3, -40]].map(|of| of.map(|n| 2.0_f64.powi(n))) {
+            let mut model = model().in_units(length, &[value]);
+            let found = search(&mut model, &region.in_units(length), start.map(|v| v * length));
+            let times = |v: &[f64], unit: f64| v.iter().map(|v| v * unit).collect::<Vec<f64>>();
+            assert_eq!(found.z, times(&expected.z, length));
+            assert_eq!(found.slopes, times(&expected.slopes, value / length));
+            assert_eq!((&found.free, model.differentiated), (&expected.free, plain.differentiated));
+        }
+    }
 }

@@ -170,7 +170,7 @@ fn the_nearest_of_many_are_those_of_a_full_sort() {
             let point: Vec<f64> = (0..dim).map(|_| (8.0 * stream.uniform()).round() / 8.0).collect();
             points.push(&point, if i % 7 == 0 { &[] } else { &[1.0] });
         }
-        let (centre, lengths) = (vec![0.5; dim], (0..dim).map(|i| 0.3 + 0.1 * i as f64).collect::<Vec<_>>());
+        let (centre, lengths) = (vec![0.5; dim], (0..dim).map(|i| 0.3 + 0.3 * i as f64).collect::<Vec<_>>());
         let square = |i: usize| -> f64 {
             points.point(i).iter().zip(&lengths).map(|(p, l)| ((p - 0.5) / l) * ((p - 0.5) / l)).sum()
         };
@@ -180,5 +180,33 @@ fn the_nearest_of_many_are_those_of_a_full_sort() {
         expected.truncate(limit);
         let learner = Learner::new(lengths.clone(), 0);
         assert_eq!(points.nearest(&centre, &learner, limit, 0.0), expected, "{dim}");
+    }
+}
+
+#[test]
+fn after_forty_fits_lengths_are_known_and_change_one_at_a_time() {
+    let mut points = Points::new(2, 1);
+    for i in 0..20 {
+        let (u, v) = (f64::from(i % 5) / 5.0, f64::from(i / 5) / 4.0);
+        points.push(&[u, v], &[libm::sin(9.0 * u) + v]);
+    }
+    let fit = |mut learner: Learner, fits: usize| {
+        learner.tick = fits;
+        learner.model(&points, &[0.5, 0.5], &[1.0], 0.0);
+        learner.lengths
+    };
+    let expected = |fits: usize, seasoned: bool| {
+        let (mut lengths, learner) = (vec![0.3; 2], Learner::new(vec![0.3; 2], 0));
+        // One and a half times the six coefficients of a quadratic function.
+        let sample = points.around(&[0.5, 0.5], &[1.0], &learner, 9, 0.0);
+        Surrogate::fit(&sample, 1, &mut lengths, fits + 1, seasoned);
+        lengths
+    };
+    // Of one search; what serves many goes on learning.
+    let (own, lasting) = (Learner::new(vec![0.3; 2], 0), Learner::lasting(vec![0.3; 2]));
+    for fits in [SEASONED - 1, SEASONED + 1] {
+        assert_ne!(expected(fits, false), expected(fits, true));
+        assert_eq!(fit(own.clone(), fits), expected(fits, fits > SEASONED));
+        assert_eq!(fit(lasting.clone(), fits), expected(fits, false));
     }
 }

@@ -136,3 +136,51 @@ fn answers_are_predicted_along_the_response() {
     // The old answer would cost 0.01 there.
     assert!(old == [0.5] && (worth - 0.01).abs() < 1e-3, "{old:?} {worth}");
 }
+
+#[test]
+fn a_coarser_answer_is_known_sooner() {
+    let bowl = |y: f64| (y - 0.3) * (y - 0.3);
+    let to = |tolerance: f64| solve(bowl, Effort { radius: 0.1, tolerance, evaluations: 30 });
+    let (coarse, fine) = (to(0.05), to(1e-6));
+    for (follower, _) in [&coarse, &fine] {
+        assert!(follower.settled && (follower.y[0] - 0.3).abs() <= follower.tolerance, "{follower:?}");
+    }
+    assert!(coarse.1.len() < fine.1.len(), "{:?} {:?}", coarse.1, fine.1);
+}
+
+#[test]
+fn what_is_told_is_the_answer_if_it_is_better() {
+    let effort = Effort { radius: 0.2, tolerance: 1e-3, evaluations: 3 };
+    let merit = Merit::new(0, 0);
+    let mut follower = Follower::new(Vec::new(), vec![0.5], vec![1.0], effort);
+    follower.tell(&[0.6], &[1.0], &merit);
+    assert_eq!((&follower.y[..], follower.radius, follower.left), (&[0.5][..], 0.2, 2), "as good is no better");
+    follower.tell(&[0.7], &[], &merit);
+    follower.tell(&[0.4], &[0.9], &merit);
+    assert_eq!((&follower.y[..], &follower.row[..], follower.left), (&[0.4][..], &[0.9][..], 0));
+    // A step is judged by its promise: half of it keeps the radius, a failure shrinks it to 0.4 times the step.
+    for (row, radius) in [(&[0.8][..], 0.2), (&[0.72], 0.5), (&[0.9], 0.08), (&[], 0.08)] {
+        let mut follower = Follower { expected: Some((0.2, 0.2)), ..follower.clone() };
+        follower.tell(&[0.3], row, &merit);
+        assert!((follower.radius - radius).abs() < 1e-12 && follower.expected.is_none(), "{row:?} {follower:?}");
+    }
+    // The first value is better than none.
+    let mut fresh = Follower::new(Vec::new(), vec![0.5], Vec::new(), effort);
+    fresh.tell(&[0.5], &[], &merit);
+    assert!(fresh.row.is_empty());
+    fresh.tell(&[0.6], &[7.0], &merit);
+    assert_eq!((&fresh.y[..], &fresh.row[..]), (&[0.6][..], &[7.0][..]));
+}
+
+#[test]
+fn a_search_that_may_step_no_farther_than_a_tenth_of_the_tolerance_is_over() {
+    let next = |radius: f64| {
+        let (mut points, mut knowledge) = (Points::new(1, 1), knowledge(1));
+        let f = |y: f64| (y - 0.3) * (y - 0.3);
+        [0.55, 0.6, 0.65].into_iter().for_each(|y| points.push(&[y], &[f(y)]));
+        let effort = Effort { radius, tolerance: 1e-3, evaluations: 3 };
+        let mut follower = Follower::new(Vec::new(), vec![0.6], vec![f(0.6)], effort);
+        follower.next(&points, &mut knowledge).is_some()
+    };
+    assert!(next(2e-3) && !next(0.9e-4));
+}

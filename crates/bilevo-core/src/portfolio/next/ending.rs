@@ -3,14 +3,11 @@
 use super::borders::{borders_may_pay, rivals, with_rival};
 use super::ties::{LEANS_AFTER_WIN, is_found_by_leaning, lean, lean_from, leans_since, tied};
 use super::{FINISHES, NARROW, Next, restarts};
-use crate::portfolio::claim::Claim;
 use crate::portfolio::config::{Effort, PortfolioConfig};
 use crate::portfolio::history::{Entry, History, Kind};
 use crate::portfolio::search::End;
 use crate::portfolio::verify::Depth;
 
-/// Values of F are the very same within this share of its scale.
-const EXACT: f64 = 1e-7;
 /// Restarts that find nothing better and do not agree after which a run ends: if a leaning descent found the
 /// elite, and otherwise.
 const FRUITLESS: (usize, usize) = (3, 15);
@@ -59,17 +56,13 @@ pub(super) fn closing(history: &History, config: &PortfolioConfig) -> Next {
         return Next::End;
     }
     let (Some(at), Some(elite)) = (history.elite_at(), history.elite()) else { return Next::End };
-    if config.exact.is_on()
-        && !is_exact(history, at)
-        && let Some(next) = make_exact(history, at, elite)
-    {
-        return next;
+    if config.descent > 0 && config.exact.is_on() && !is_end_of_descent(history, at) {
+        return Next::Finish(elite.clone(), NARROW * NARROW);
     }
     // What an earlier run looked at before its end is not all looked at again.
     let known = history.is_elite_known();
-    let corner = config.descent > 0 && config.corner.is_on();
-    if corner && !known && restarts(history, Kind::NearEnds).count() < corners(history) {
-        return Next::Restart(Kind::NearEnds);
+    if let Some(next) = surveyed(history).filter(|_| config.descent > 0 && config.survey.is_on() && !known) {
+        return next;
     }
     let entry = &history.entries[at];
     let Some(verdict) = &entry.verdict else { return Next::End };
@@ -91,39 +84,24 @@ pub(super) fn closing(history: &History, config: &PortfolioConfig) -> Next {
     if leans_since(history) < ties { lean(history) } else { Next::End }
 }
 
-/// Descents from near the ends of the leader's box: the lower ones, and the upper ones too where not every restart
-/// ended at the elite as it was claimed. On a plateau, which may fill a box far too wide but for a corner of it, closer
-/// and closer to both.
-fn corners(history: &History) -> usize {
-    let easy = history.elsewhere() == 0 && history.entries.iter().all(|e| e.corrections == 0);
-    match () {
-        () if history.is_on_plateau() => PLATEAU,
-        () if easy => 1,
-        () => 2,
+/// A survey of the box, then descents from its dents. On a plateau, which may fill a box far too wide but for a corner
+/// of it, descents from closer and closer to the ends of the box.
+fn surveyed(history: &History) -> Option<Next> {
+    if !history.entries.iter().any(|e| e.kind == Kind::Survey) {
+        return Some(Next::Restart(Kind::Survey));
     }
+    let dent = history.dents.get(restarts(history, Kind::Dent).count());
+    let closer = history.is_on_plateau() && restarts(history, Kind::NearEnds).count() < PLATEAU;
+    dent.cloned().map(Next::Dent).or_else(|| closer.then_some(Next::Restart(Kind::NearEnds)))
 }
 
-/// Whether another restart ended at the very value of the elite. Where descents do not come to their end, as
-/// on a kink of F, restarts agree long before.
-fn is_exact(history: &History, at: usize) -> bool {
-    let (elite, tolerance) = (&history.entries[at], EXACT * history.scales.leader());
-    let same = |e: &Entry| {
-        (e.verified().zip(elite.verified())).is_some_and(|(a, b)| (a.value() - b.value()).abs() <= tolerance)
-    };
-    history.entries.iter().any(|e| e.restart != elite.restart && same(e))
-}
-
-/// A descent from the elite if it is not the end of one; then a population that arrived there goes on.
-fn make_exact(history: &History, at: usize, elite: &Claim) -> Option<Next> {
+/// Whether the elite is the end of a descent, or cannot be made one.
+fn is_end_of_descent(history: &History, at: usize) -> bool {
     let Entry { kind, end, .. } = history.entries[at];
-    let by_descent =
-        end == End::Converged && matches!(kind, Kind::Descent | Kind::Known | Kind::NearEnds | Kind::Finish);
+    let by_descent = end == End::Converged
+        && matches!(kind, Kind::Descent | Kind::Known | Kind::NearEnds | Kind::Dent | Kind::Finish);
     let is_finish = |e: &Entry| e.kind == Kind::Finish;
     let tried = history.entries[at + 1..].iter().any(is_finish)
         || history.of_restart(history.restart()).filter(|e| is_finish(e)).count() >= FINISHES;
-    if !by_descent && !tried {
-        return Some(Next::Finish(elite.clone(), NARROW * NARROW));
-    }
-    let population = history.entries.iter().rfind(|e| e.kind == Kind::Population)?;
-    (population.end == End::Arrived).then_some(Next::Resume)
+    by_descent || tried
 }

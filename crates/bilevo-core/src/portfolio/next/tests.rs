@@ -10,6 +10,7 @@ use crate::portfolio::verify::Verdict;
 use crate::problem::{Level, LevelSpec, ProblemSpec};
 
 mod agreement;
+mod course;
 
 fn empty() -> History {
     with_noise([0.0; 2])
@@ -24,7 +25,7 @@ fn with_noise(noise: [f64; 2]) -> History {
         archive.push(Level::Upper, &[v, v], &[v]);
         archive.push(Level::Lower, &[v, v], &[v]);
     }
-    History { entries: Vec::new(), scales: Scales::new(&spec, &archive), is_known_widely: false }
+    History { entries: Vec::new(), scales: Scales::new(&spec, &archive), is_known_widely: false, dents: Vec::new() }
 }
 
 fn claim(value: f64, y: f64) -> Claim {
@@ -40,6 +41,11 @@ fn ended(restart: u64, kind: Kind, end: End, value: f64) -> Entry {
 
 fn verdict(claim: Claim, depth: Depth) -> Option<Verdict> {
     Some(Verdict { claim, hoped: None, others: Vec::new(), tied: false, range: Some(1.0), depth })
+}
+
+/// A survey of the box.
+fn surveyed(restart: u64) -> Entry {
+    Entry { claim: None, ..ended(restart, Kind::Survey, End::Converged, 0.0) }
 }
 
 /// The same with a verdict that left it as it was.
@@ -214,18 +220,11 @@ fn agreed() -> Vec<Entry> {
 }
 
 #[test]
-fn before_the_end_come_the_ends_of_the_box_a_wide_look_and_leaning_descents() {
+fn before_the_end_come_a_survey_a_wide_look_and_leaning_descents() {
     let mut entries = agreed();
-    assert_eq!(after(entries.clone()), Next::Restart(Kind::NearEnds));
-    entries.push(verified(4, Kind::NearEnds, 0.7));
+    assert_eq!(after(entries.clone()), Next::Restart(Kind::Survey));
+    entries.push(surveyed(4));
     assert_eq!(after(entries.clone()), Next::Verify(0, Depth::Wide));
-    // From the upper ones too, where a restart ended elsewhere.
-    let mut mixed = entries.clone();
-    mixed.insert(3, verified(4, Kind::Descent, 0.5));
-    mixed[4].restart = 5;
-    assert_eq!(after(mixed.clone()), Next::Restart(Kind::NearEnds));
-    mixed.push(verified(6, Kind::NearEnds, 0.7));
-    assert_eq!(after(mixed), Next::Verify(0, Depth::Wide));
     entries[0].verdict = verdict(claim(0.2, 0.5), Depth::Wide);
     let Next::Lean { kind: Kind::LeanHere, .. } = after(entries.clone()) else { panic!() };
     entries.push(ended(5, Kind::LeanHere, End::Converged, 0.2));
@@ -475,29 +474,38 @@ fn a_verdict_tries_the_answers_to_the_nearest_decisions() {
 }
 
 #[test]
-fn before_the_end_an_elite_is_made_exact_unless_two_values_are_the_very_same() {
-    let run = |values: [f64; 3], elite: End, population: End, more: &[Entry]| {
-        let [a, b, c] = values;
-        let first = Entry { end: elite, ..verified(1, Kind::Descent, a) };
-        let population = ended(3, Kind::Population, population, c);
-        after([&[first, verified(2, Kind::Descent, b), population, verified(3, Kind::Finish, c)], more].concat())
+fn before_the_end_an_elite_that_is_not_the_end_of_a_descent_is_finished_by_one() {
+    let run = |kind: Kind, end: End, more: &[Entry]| {
+        let elite = Entry { end, ..verified(3, kind, 0.2) };
+        let others = [verified(1, Kind::Descent, 0.20001), verified(2, Kind::Population, 0.20002)];
+        after([&others[..], &[elite], more].concat())
     };
-    let loose = [0.2, 0.20001, 0.20002];
-    let near_ends = Next::Restart(Kind::NearEnds);
-    // By a descent, if it is not the end of one ...
-    let tried = [verified(4, Kind::Finish, 0.20003)];
-    assert_eq!(run(loose, End::Spent, End::Spent, &[verified(4, Kind::LeanHere, 0.9)]), near_ends);
-    assert_eq!(run(loose, End::Spent, End::Spent, &tried), near_ends);
-    assert_eq!(run([0.2, 0.20001, 0.2], End::Spent, End::Arrived, &[]), near_ends);
-    // ... and by a population that ended because it had arrived there.
-    assert_eq!(run(loose, End::Converged, End::Arrived, &[]), Next::Resume);
-    assert_eq!(run(loose, End::Converged, End::Converged, &[]), near_ends);
-    let alone = vec![
-        verified(1, Kind::Descent, 0.20001),
-        verified(2, Kind::Population, 0.20002),
-        Entry { end: End::Spent, ..verified(3, Kind::Descent, 0.2) },
-    ];
-    assert_eq!(after(alone), Next::Finish(claim(0.2, 0.5), NARROW * NARROW));
+    let (finish, survey) = (Next::Finish(claim(0.2, 0.5), NARROW * NARROW), Next::Restart(Kind::Survey));
+    assert_eq!(run(Kind::Descent, End::Spent, &[]), finish);
+    assert_eq!(run(Kind::Population, End::Converged, &[verified(4, Kind::LeanHere, 0.9)]), finish);
+    assert_eq!(run(Kind::Descent, End::Converged, &[]), survey, "it is one");
+    assert_eq!(run(Kind::Descent, End::Spent, &[verified(3, Kind::Finish, 0.20003)]), survey, "that was tried");
+}
+
+#[test]
+fn descents_follow_from_every_dent_of_the_survey_once() {
+    let history = |more: &[Entry]| History {
+        entries: [&agreed()[..], &[surveyed(4)], more].concat(),
+        dents: vec![claim(0.4, 0.5), claim(0.6, 0.5)],
+        ..empty()
+    };
+    let next = |more: &[Entry]| next(&history(more), &PortfolioConfig::default());
+    let first = ended(5, Kind::Dent, End::Arrived, 0.2);
+    assert_eq!(next(&[]), Next::Dent(claim(0.4, 0.5)));
+    assert_eq!(next(std::slice::from_ref(&first)), Next::Dent(claim(0.6, 0.5)));
+    let found = ended(6, Kind::Dent, End::Converged, 0.1);
+    assert_eq!(next(&[first.clone(), found]), Next::Verify(5, Depth::Full), "it found something better");
+    assert_eq!(next(&[first.clone(), verified(6, Kind::Dent, 0.3)]), Next::Verify(0, Depth::Wide));
+    // Something better has to be agreed on; then there is no second survey.
+    let better = verified(6, Kind::Dent, 0.1);
+    assert!(matches!(next(&[first.clone(), better.clone()]), Next::Lean { .. } | Next::Restart(Kind::Population)));
+    let others = [verified(7, Kind::Descent, 0.1), verified(8, Kind::Population, 0.1), verified(9, Kind::Descent, 0.1)];
+    assert_eq!(next(&[&[first, better], &others[..]].concat()), Next::Verify(5, Depth::Wide));
 }
 
 #[test]
@@ -525,7 +533,7 @@ fn what_a_whole_run_left_counts_as_two_restarts_if_one_more_agrees() {
     assert!(!is_agreed(&known(0.4, true), &config), "a better value was found elsewhere");
     let alone = History { entries: vec![verified(1, Kind::Known, 0.2)], is_known_widely: true, ..empty() };
     assert_eq!(next(&alone, &config), Next::Restart(Kind::Descent));
-    // Nothing near the ends of the box, and one tie search.
+    // No survey, and one tie search.
     assert_eq!(next(&known(0.2, true), &config), Next::Verify(0, Depth::Wide));
     let mut history = known(0.2, true);
     history.entries[0].verdict = verdict(claim(0.2, 0.5), Depth::Wide);
@@ -541,8 +549,8 @@ fn parts_that_are_switched_off_are_left_out() {
         let history = History { entries, ..empty() };
         [next(&history, &on), next(&history, &without)]
     };
-    let [with, without] = differ(agreed(), PortfolioConfig { corner: off, ..on.clone() });
-    assert_eq!([with, without], [Next::Restart(Kind::NearEnds), Next::Verify(0, Depth::Wide)]);
+    let [with, without] = differ(agreed(), PortfolioConfig { survey: off, ..on.clone() });
+    assert_eq!([with, without], [Next::Restart(Kind::Survey), Next::Verify(0, Depth::Wide)]);
     let lone =
         vec![verified(1, Kind::Descent, 0.1), verified(2, Kind::Population, 0.4), verified(3, Kind::Population, 0.4)];
     let [with, without] = differ(lone, PortfolioConfig { doubt: off, ..on.clone() });
@@ -552,7 +560,7 @@ fn parts_that_are_switched_off_are_left_out() {
     loose[1] = verified(2, Kind::Descent, 0.20001);
     loose[2] = verified(3, Kind::Population, 0.20002);
     let [with, without] = differ(loose, PortfolioConfig { exact: off, ..on.clone() });
-    assert!(matches!(with, Next::Finish(..)) && without == Next::Restart(Kind::NearEnds), "{with:?} {without:?}");
+    assert!(matches!(with, Next::Finish(..)) && without == Next::Restart(Kind::Survey), "{with:?} {without:?}");
 }
 
 #[test]

@@ -14,6 +14,7 @@ use crate::portfolio::search::edge::Edge;
 use crate::portfolio::search::population::{self, Population};
 use crate::portfolio::search::sample::Sample;
 use crate::portfolio::search::smooth::Smooth;
+use crate::portfolio::search::survey::Survey;
 use crate::portfolio::search::{Goal, Ground};
 use crate::portfolio::verify::{DIFFERENT, Depth, Look, Verify};
 use crate::position::PositionKind;
@@ -39,6 +40,8 @@ const HOPES: usize = 8;
 /// Size of the first steps of an exact end, and along a border.
 const EXACT: f64 = 0.5;
 const BORDER: f64 = 0.25;
+/// Size of the first steps of a descent from a decision of the survey.
+const DENT: f64 = 0.5;
 /// Points of which a restart begins at the one farthest from all decisions seen.
 const DRAWS: usize = 10;
 /// Size of the first region of a smoothed search that begins at a claim.
@@ -52,12 +55,7 @@ impl Portfolio {
         self.since = self.archive.upper.len();
         self.present = match next {
             Next::Restart(kind @ (Kind::Descent | Kind::NearEnds)) => self.descend(kind, number, &streams),
-            Next::Finish(claim, size) => {
-                let budget = self.budget() / 2;
-                let start =
-                    descent::Start { point: claim.point(), size, budget, still: descent::STILL, goal: self.goal() };
-                Present::Descent(Box::new(Descent::new(self.shape, &self.archive, start)), Kind::Finish)
-            }
+            Next::Finish(claim, size) => self.descent_from(&claim, size, self.budget() / 2, Kind::Finish),
             Next::Restart(Kind::Population) => {
                 let mean = self.elsewhere(&mut streams.open(Purpose::Start, 0, 1 + number));
                 let ground = Ground { spec, archive: &self.archive, scales: &self.history.scales, streams };
@@ -84,6 +82,12 @@ impl Portfolio {
                 None => Present::Ended,
             },
             Next::Verify(at, depth) => self.verify(at, depth, run.left.0, None),
+            Next::Restart(Kind::Survey) => {
+                let ends = self.history.ends();
+                let stream = streams.open(Purpose::Position, 0, number);
+                Present::Survey(Box::new(Survey::new(self.shape, &self.archive, ends, stream)))
+            }
+            Next::Dent(claim) => self.descent_from(&claim, DENT, self.budget(), Kind::Dent),
             Next::Restart(Kind::Sample) => {
                 Present::Sample(Box::new(Sample::new(self.shape.dim(), streams.open(Purpose::Position, 0, number))))
             }
@@ -116,6 +120,12 @@ impl Portfolio {
             Next::Smooth(from) => self.smooth(from, number, &streams),
             Next::Restart(_) | Next::End => Present::Ended,
         };
+    }
+
+    /// A descent from a claim that may end near the elite.
+    fn descent_from(&self, claim: &Claim, size: f64, budget: u64, kind: Kind) -> Present {
+        let start = descent::Start { point: claim.point(), size, budget, still: descent::STILL, goal: self.goal() };
+        Present::Descent(Box::new(Descent::new(self.shape, &self.archive, start)), kind)
     }
 
     /// A descent from anywhere, or from near the ends of the leader's box.

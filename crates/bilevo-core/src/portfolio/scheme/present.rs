@@ -9,6 +9,7 @@ use crate::portfolio::search::edge::Edge;
 use crate::portfolio::search::population::Population;
 use crate::portfolio::search::sample::Sample;
 use crate::portfolio::search::smooth::Smooth;
+use crate::portfolio::search::survey::Survey;
 use crate::portfolio::verify::Verify;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +21,7 @@ pub(super) enum Present {
     Descent(Box<Descent>, Kind),
     Population(Box<Population>),
     Sample(Box<Sample>),
+    Survey(Box<Survey>),
     Edge(Box<Edge>),
     Smooth(Box<Smooth>, Kind),
     /// With the rivals of its answer.
@@ -41,6 +43,7 @@ impl Present {
             Present::Descent(search, _) => Some(&**search),
             Present::Population(search) => Some(&**search),
             Present::Sample(search) => Some(&**search),
+            Present::Survey(search) => Some(&**search),
             Present::Edge(search) => Some(&**search),
             Present::Smooth(search, _) => Some(&**search),
             Present::Changed(search, ..) => Some(&**search),
@@ -55,6 +58,7 @@ impl Present {
             Present::Descent(search, _) => Some(&mut **search),
             Present::Population(search) => Some(&mut **search),
             Present::Sample(search) => Some(&mut **search),
+            Present::Survey(search) => Some(&mut **search),
             Present::Edge(search) => Some(&mut **search),
             Present::Smooth(search, _) => Some(&mut **search),
             Present::Changed(search, ..) => Some(&mut **search),

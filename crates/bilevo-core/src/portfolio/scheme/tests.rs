@@ -4,6 +4,7 @@ use super::*;
 use crate::batch::Replies;
 use crate::candidate::Solved;
 use crate::engine::Scheme;
+use crate::portfolio::search::tests::Bench;
 use crate::portfolio::verify::Verdict;
 use crate::problem::LevelSpec;
 use crate::record::Fate;
@@ -143,6 +144,30 @@ fn ends_are_written_down_in_the_restart_they_belong_to() {
 }
 
 #[test]
+fn verdicts_and_corrections_are_counted_and_told() {
+    // The follower's second well is the deeper one.
+    let well = |p: &[f64]| vec![(p[1] - 0.2).powi(2).min((p[1] - 0.8).powi(2) - 0.1)];
+    let mut portfolio = portfolio(auto());
+    let spec = portfolio.spec.clone();
+    portfolio.history.entries = [0.2, 0.8].map(|value| entry(1, Kind::Descent, value, false)).to_vec();
+    for at in 0..2 {
+        let mut bench = Bench::new(|p| vec![p[0]], well);
+        let mut present = portfolio.verify(at, Depth::Full, u64::MAX, None);
+        bench.run(present.search().unwrap());
+        (portfolio.present, portfolio.spent) = (present, 7);
+        portfolio.conclude(&spec);
+    }
+    let counted: Vec<_> = portfolio.history.entries.iter().map(|e| (e.looks, e.corrections, e.spent)).collect();
+    assert_eq!(counted, [(1, 1, 107), (1, 0, 107)]);
+    let fates = |portfolio: &Portfolio| Scheme::history(portfolio).iter().map(|step| step.fate).collect::<Vec<_>>();
+    assert_eq!(fates(&portfolio), [Fate::Corrected, Fate::Confirmed]);
+    let passed = entry(2, Kind::Descent, 0.5, false);
+    let arrived = Entry { end: End::Arrived, ..passed.clone() };
+    portfolio.history.entries = vec![Entry { claim: None, ..passed.clone() }, arrived, passed];
+    assert_eq!(fates(&portfolio), [Fate::Nothing, Fate::Arrived, Fate::Passed]);
+}
+
+#[test]
 fn a_restart_begins_far_from_all_decisions_that_were_seen() {
     let mut portfolio = portfolio(auto());
     portfolio.archive = portfolio.shape.archive();
@@ -224,10 +249,13 @@ fn a_whole_run_tells_its_story() {
     // Two descents, the second of which may end near the first; a population; the rest is looked at before the end.
     let begun: Vec<&str> = story.iter().filter(|s| s.search != "finishing descent").map(|s| &s.search[..]).collect();
     assert_eq!(begun[..3], ["descent", "descent", "population"], "{story:?}");
-    assert!(begun.contains(&"descent from a corner of the box") && begun.contains(&"tie search"), "{begun:?}");
+    assert!(begun.contains(&"survey of the box") && begun.contains(&"tie search"), "{begun:?}");
     assert_eq!((story[0].fate, story[0].restart, story[1].restart), (Fate::Confirmed, 1, 2));
     assert!((story[0].upper_value.unwrap() - 0.045).abs() < 1e-6 && story[0].feasible);
     // Every evaluation belongs to a search, but for the few by which the engine looks for noise.
     let told = story.iter().map(|s| s.evaluations).sum::<u64>();
     assert!(told <= evaluations && evaluations - told <= 8, "{told} of {evaluations}");
 }
+
+mod budget;
+mod starts;

@@ -340,6 +340,8 @@ fn tolerance(length: f64) -> f64 {
 mod tests {
     use super::*;
 
+    mod trace;
+
     #[test]
     fn it_is_lost_if_answers_close_by_are_not_found_early_on() {
         let shape = Shape { upper: [1, 0, 0], lower: [1, 0, 0] };

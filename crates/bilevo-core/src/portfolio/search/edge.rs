@@ -137,6 +137,17 @@ mod tests {
     }
 
     #[test]
+    fn a_follower_has_twenty_evaluations_and_ten_for_each_variable() {
+        let shape = Shape { upper: [1, 0, 0], lower: [3, 0, 0] };
+        let claim = Claim { x: vec![0.1], y: vec![0.5; 3], upper: vec![0.0], lower: vec![0.0], settled: true };
+        let (mut search, mut wanted) = (Edge::new(shape, &shape.archive(), claim, vec![0.9]), Wanted::new(4));
+        search.open(&mut wanted);
+        let effort = Effort { radius: 0.05, tolerance: 1e-6, evaluations: 50 };
+        assert_eq!(search.follower, Some(Follower::new(vec![0.5], vec![0.5; 3], Vec::new(), effort)));
+        assert_eq!(wanted.iter().len(), 4, "the answer, and one beside it along each variable");
+    }
+
+    #[test]
     fn the_way_is_halved_and_the_follower_begins_where_it_was() {
         let mut bench = Bench::new(|p| vec![-p[1]], edged);
         let claim = Claim { x: vec![0.1], y: vec![0.0], upper: vec![0.0], lower: edged(&[0.1, 0.0]), settled: true };

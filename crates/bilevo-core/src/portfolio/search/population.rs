@@ -99,6 +99,8 @@ pub(in crate::portfolio) struct Population {
     /// The best incumbent so far, feasible ones first; upper evaluations, and when it last became better.
     record: Option<Claim>,
     clock: (u64, u64),
+    /// Corrections of the incumbent after which the record began anew.
+    corrected: usize,
     patience: u64,
     flat: usize,
     /// Size at which it ends.
@@ -138,6 +140,7 @@ impl Population {
             price: PRICE,
             record: None,
             clock: (0, 0),
+            corrected: 0,
             patience: config.portfolio.patience,
             flat: 0,
             narrow: NARROW,

@@ -197,20 +197,18 @@ mod tests {
     use super::*;
     use crate::surrogate::Sample;
 
-    /// A surrogate around (0, 0) of a function that is zero there.
+    /// A surrogate around (0, 0) of functions that are zero there.
+    fn surrogates(functions: &[&dyn Fn(f64, f64) -> f64]) -> Surrogate {
+        let grid = (-2..=2).flat_map(|i| (-2..=2).map(move |j| (0.1 * f64::from(i), 0.1 * f64::from(j))));
+        let points: Vec<(f64, f64)> = grid.filter(|p| *p != (0.0, 0.0)).collect();
+        let mut sample = Sample { len: points.len(), ..Sample::default() };
+        points.iter().for_each(|(x, y)| sample.points.extend([*x, *y]));
+        functions.iter().for_each(|f| sample.values.extend(points.iter().map(|(x, y)| f(*x, *y))));
+        Surrogate::with_lengths(&sample, functions.len(), &[0.5; 2])
+    }
+
     fn surrogate(f: impl Fn(f64, f64) -> f64) -> Surrogate {
-        let mut sample = Sample::default();
-        for i in -2..=2 {
-            for j in -2..=2 {
-                let (x, y) = (0.1 * f64::from(i), 0.1 * f64::from(j));
-                if (i, j) != (0, 0) {
-                    sample.points.extend([x, y]);
-                    sample.values.push(f(x, y));
-                }
-            }
-        }
-        sample.len = sample.values.len();
-        Surrogate::with_lengths(&sample, 1, &[0.5; 2])
+        surrogates(&[&f])
     }
 
     /// F = (x - 0.1)² + y - 0.01, f = (y - x / 2)²: F along the response is (x - 0.1)² + x / 2 - 0.01.
@@ -294,5 +292,73 @@ mod tests {
             |found: &[f64], expected: &[f64], by: f64| found.iter().zip(expected).all(|(f, e)| (f - e).abs() < by);
         assert!(close(&gradient, &[0.08, 0.08], 5e-3), "{gradient:?}");
         assert!(close(&hessian, &[0.5, 1.25, 1.25, 0.125], 0.05), "{hessian:?}");
+    }
+
+    #[test]
+    fn answers_move_by_at_most_twice_the_way_of_the_decision_and_a_slack() {
+        // f = (y - 5 x)²: from 0 to 0.05 the answer would like to go 0.25 far.
+        let (upper, lower) = (surrogate(|x, y| x + y), surrogate(|x, y| (y - 5.0 * x).powi(2)));
+        let region = Region { radius: 1e-3, low: vec![-1.0], high: vec![1.0] };
+        let mut response = Response::new(&upper, &lower, region, NONE, &[]);
+        for (x, limit) in [(0.05, 0.101), (-0.02, -0.041)] {
+            let found = response.answer(&[x])[0];
+            assert!((found - limit).abs() < 1e-6, "{found}, not {limit}");
+        }
+    }
+
+    /// f = -y under y <= s x, which is the answer, for a leader with F = x + y² and this constraint: slopes at 0.1.
+    fn shared(s: f64, constraint: fn(f64, f64) -> f64) -> [f64; 2] {
+        let at = 0.1;
+        let upper = surrogates(&[&|x, y| x + y * y, &constraint]);
+        let lower = surrogates(&[&|_, y| -y, &|x, y| y - s * x]);
+        let region = Region { radius: 0.05, low: vec![-1.0], high: vec![1.0] };
+        let constraints = Constraints { inequalities: 1, centre: &[0.0] };
+        let mut response = Response::new(&upper, &lower, region, constraints, &[1.0]);
+        let found = response.answer(&[at])[0];
+        assert!((found - s * at).abs() < 1e-5 && response.kinked(), "{found}");
+        let mut gradients = [9.0; 2];
+        response.gradients(&[at], &mut gradients);
+        gradients
+    }
+
+    #[test]
+    fn an_answer_that_a_constraint_holds_moves_with_it() {
+        // F = x + x² along the answer, and the leader's constraint is 3 x.
+        let [slope, constraint] = shared(1.0, |x, y| x + 2.0 * y);
+        assert!((slope - 1.2).abs() < 5e-3 && (constraint - 3.0).abs() < 5e-3, "{slope} {constraint}");
+    }
+
+    #[test]
+    fn a_constraint_that_the_follower_keeps_has_no_slope_along_the_response() {
+        // Its own one, and one that is it but for a hundredth; a tenth is more than what may cancel.
+        assert_eq!(shared(1.0, |x, y| y - x)[1], 0.0);
+        assert_eq!(shared(1.0, |x, y| y - 0.99 * x)[1], 0.0);
+        let kept = shared(1.0, |x, y| y - 0.9 * x)[1];
+        assert!((kept - 0.1).abs() < 5e-3, "{kept}");
+        // It is measured by what cancels: a fiftieth of 0.46 + 0.5 is 0.019.
+        let kept = shared(0.5, |x, y| y - 0.46 * x)[1];
+        assert!((kept - 0.04).abs() < 5e-3, "{kept}");
+        // F itself may be flat there.
+        let upper = surrogate(|x, y| y - 0.495 * x);
+        let lower = surrogate(|x, y| (y - 0.5 * x).powi(2));
+        let region = Region { radius: 1e-3, low: vec![-1.0], high: vec![1.0] };
+        let mut gradient = [9.0];
+        Response::new(&upper, &lower, region, NONE, &[]).gradients(&[0.0], &mut gradient);
+        assert!((gradient[0] - 0.005).abs() < 1e-3 && gradient[0] != 0.0, "{gradient:?}");
+    }
+
+    #[test]
+    fn what_is_not_known_of_a_slope_is_that_of_both_variables_along_the_response() {
+        // Two points on one line leave the slopes of F in doubt across it; dy/dx is a half.
+        let points = vec![0.1, 0.05, -0.1, -0.05];
+        let sample = Sample { points: points.into(), values: vec![0.1, -0.1], len: 2, noise: 0.0 };
+        let upper = Surrogate::with_lengths(&sample, 1, &[0.5, 0.25]);
+        let (_, lower) = models();
+        let region = Region { radius: 1e-3, low: vec![-1.0], high: vec![1.0] };
+        let mut response = Response::new(&upper, &lower, region, NONE, &[]);
+        let [xx, xy, yx, yy] = upper.gradient_covariance(0)[..] else { panic!() };
+        let (found, expected) = (response.gradient_covariance()[0], xx + 0.5 * (xy + yx) + 0.25 * yy);
+        assert!((found - expected).abs() < 1e-2 * xx && xx > 1.0, "{found} {expected} {xx}");
+        assert_eq!((response.variance(0), response.outputs(), response.dim()), (upper.variance(0), 1, 1));
     }
 }

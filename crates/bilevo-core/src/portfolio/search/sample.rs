@@ -2,7 +2,7 @@
 //!
 //! A Latin hypercube over (x, y). Randomness: `Purpose::Position`.
 
-use super::{End, Ground, Rows, Search, Wanted};
+use super::{End, Ground, Rows, Search, Wanted, latin_hypercube};
 use crate::portfolio::claim::Claim;
 use crate::problem::Level;
 use crate::rng::Stream;
@@ -23,11 +23,8 @@ pub(in crate::portfolio) struct Sample {
 
 impl Sample {
     pub(in crate::portfolio) fn new(dim: usize, mut stream: Stream) -> Self {
-        let orders: Vec<Vec<usize>> = (0..dim).map(|_| stream.choose(COUNT, COUNT)).collect();
         let mut points = Wanted::new(dim);
-        for i in 0..COUNT {
-            points.points.extend(orders.iter().map(|order| (order[i] as f64 + stream.uniform()) / COUNT as f64));
-        }
+        points.points = latin_hypercube(COUNT, dim, &mut stream).concat();
         Sample { points, below: Rows::new(), above: Rows::new(), best: None }
     }
 }

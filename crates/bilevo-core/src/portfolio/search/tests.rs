@@ -105,6 +105,7 @@ mod sample {
         }
         let best = bench.judged().iter().map(|p| bowl(p)[0]).fold(f64::INFINITY, f64::min);
         assert_eq!(search.claim().map(|claim| (claim.value(), claim.settled)), Some((best, false)));
+        assert_eq!(search.reach(), (1.0, 1.0), "the whole box, one way as far as another");
     }
 
     #[test]
@@ -241,3 +242,5 @@ mod descent {
         assert_eq!((bench.run(&mut search), search.claim()), (Some(End::Spent), None));
     }
 }
+
+mod units;

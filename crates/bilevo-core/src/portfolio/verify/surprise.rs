@@ -147,4 +147,39 @@ mod tests {
         let beside = |count: usize| surprising(&answers(2, count, product), 0.01).is_some();
         assert!(!beside(12) && !beside(40), "a product is a quadratic");
     }
+
+    /// Answers on a parabola, up and down by `waves`, the one at 0.9 lower by `less`; in units of `unit`.
+    fn line(waves: f64, less: f64, unit: f64) -> Vec<Answer> {
+        let value = |i: i32| {
+            let y = f64::from(i) / 20.0;
+            let off = if i == 18 { -less } else { waves * f64::from(i % 2 * 2 - 1) };
+            Answer { y: vec![y], row: vec![7.0 + unit * ((y - 0.5) * (y - 0.5) + off)] }
+        };
+        (0..=20).map(value).collect()
+    }
+
+    #[test]
+    fn a_surprise_lies_a_fiftieth_of_the_range_below_what_its_place_lets_expect() {
+        for unit in [1.0, 1e6] {
+            let found = |less: f64| surprising(&line(0.0, less, unit), unit).map(|a| a.y[0]);
+            // At 0.16 above the best it counts for 1 / 1.14 of itself: 0.0175, and 0.0264.
+            assert_eq!((found(0.02), found(0.03)), (None, Some(0.9)));
+            assert_eq!(found(-0.5), None, "what is worse is none");
+        }
+        // Where f changes by a tenth: 0.04 · 0.1 / 0.256 = 0.016, and 0.08 · 0.1 / 0.252 = 0.032.
+        let found = |less: f64| surprising(&line(0.0, less, 1.0), 0.1).is_some();
+        assert!(!found(0.004) && found(0.008));
+    }
+
+    #[test]
+    fn a_surprise_lies_ten_times_as_far_off_as_others_do() {
+        let found = |less: f64| surprising(&line(0.01, less, 1.0), 1.0).map(|a| a.y[0]);
+        assert_eq!((found(0.06), found(0.2)), (None, Some(0.9)));
+    }
+
+    #[test]
+    fn one_answer_or_two_are_no_surprise() {
+        let all = line(0.0, 0.0, 1.0);
+        assert!((0..4).all(|count| surprising(&all[..count], 1.0).is_none()));
+    }
 }

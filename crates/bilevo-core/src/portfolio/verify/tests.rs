@@ -4,6 +4,7 @@ use super::*;
 use crate::problem::{LevelSpec, ProblemSpec};
 use crate::rng::Streams;
 
+mod judgement;
 mod parts;
 
 /// One upper variable; F is the first variable of the answer, and so is f where others looked.

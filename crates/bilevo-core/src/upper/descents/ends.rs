@@ -7,11 +7,11 @@ use crate::record::StopReason;
 use crate::rng::Stream;
 use crate::space::Space;
 
-/// Descents without a better value after which it is enough.
+/// The run ends after this many descents without a better value.
 const FRUITLESS: usize = 10;
 
 impl Descents {
-    /// A descent from the best decision if none ended there, else from elsewhere.
+    /// A descent from the best decision if none ended there, otherwise from elsewhere.
     pub(super) fn start(&mut self, places: usize, stream: &mut Stream) -> Option<Descent> {
         let new = |at: Option<Stand>, asked| Descent { at, reals: None, waiting: None, asked, tries: 0, far: true };
         let elite = self.elite.clone()?;
@@ -46,13 +46,13 @@ impl Descents {
         }
     }
 
-    /// Notes where a descent ended, and whether that is enough.
+    /// Records where a descent ended, and whether that is enough.
     pub(super) fn finish(&mut self, descent: Descent) {
         let best = |ends: &[(Stand, usize)]| ends.iter().map(|end| end.0.outcome).min_by(order::compare);
         let before = best(&self.ends);
         self.fruitless += 1;
         if let Some(at) = descent.at {
-            // Another decision of the same value is no evidence: it may be a plateau.
+            // Another decision with the same value is no evidence: it may be a plateau.
             let close = |end: &Stand| {
                 (end.outcome.value - at.outcome.value).abs() <= self.same()
                     && end.outcome.is_feasible() == at.outcome.is_feasible()

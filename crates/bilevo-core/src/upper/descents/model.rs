@@ -1,4 +1,4 @@
-//! What the model predicts for decisions that have not been tried.
+//! What the model predicts for untried decisions.
 
 use super::{Descents, Stand};
 use crate::order;
@@ -7,21 +7,22 @@ use crate::rng::Stream;
 use crate::surrogate::Surrogate;
 use crate::whole::{self, key};
 
-/// How often the same whole numbers are tried with other reals.
+/// How often the same whole numbers are tried with other real values.
 const AGAIN: usize = 6;
-/// Predicted violations above this part of a constraint's spread are believed.
+/// Predicted violations above this part of a constraint's spread are trusted.
 const BELIEVED: f64 = 0.1;
-/// Part of F's spread by which a decision must promise to be better than a known one.
+/// By which part of F's spread a decision must promise to be better than a known one.
 const PROMISE: f64 = 0.02;
-/// Combinations of whole numbers that are all looked at on the model.
+/// Up to this many combinations of whole numbers, the model ranks all.
 const ENUMERATED: u64 = 2_000;
-/// Descents over the model, and their steps at most.
+/// Maximum number of descents over the model, and of their steps.
 const DREAMS: usize = 10;
 const STEPS: usize = 20;
 
 impl Descents {
-    /// Untried neighbours, best first by the model; reals as the model wants them. Those that promise no more than a
-    /// `least` are left out, and those that break a constraint clearly where the present decision does not.
+    /// Untried neighbours, ordered by the model, best first, with the real values that the model predicts. Those that
+    /// promise nothing better than `least` are left out, and so are those that clearly violate a constraint that the
+    /// current decision meets.
     pub(super) fn ranked(&mut self, at: &Stand, near: Vec<Vec<f64>>, least: &Outcome) -> Vec<Vec<f64>> {
         let centre = self.mixed.unit(&at.x);
         let model = self.knowledge.learner.model(&self.points, &centre, &at.row, f64::INFINITY);
@@ -44,8 +45,8 @@ impl Descents {
         ranked.into_iter().map(|(_, x)| x).collect()
     }
 
-    /// Untried decisions that the model around the best one finds best: among all if they are few, else on descents
-    /// over the model from changed ones.
+    /// The untried decisions that the model around the best one ranks first: among all if there are few, otherwise
+    /// along descents over the model from perturbed decisions.
     pub(super) fn promising(&mut self, elite: &Stand, places: usize, stream: &mut Stream) -> Vec<Vec<f64>> {
         let centre = self.mixed.unit(&elite.x);
         let model = self.knowledge.learner.model(&self.points, &centre, &elite.row, f64::INFINITY);
@@ -86,7 +87,7 @@ impl Descents {
         best
     }
 
-    /// A neighbour with the reals that the model wants there, and what it predicts.
+    /// A neighbour with the real values that the model predicts there, and its predicted value.
     fn predicted(&self, at: &Stand, centre: &[f64], model: &Surrogate, x: Vec<f64>) -> (Vec<f64>, Outcome) {
         let wholes = self.mixed.wholes;
         let unit = self.mixed.unit(&x);

@@ -6,20 +6,20 @@ use crate::portfolio::follower::{Effort, Follower};
 use crate::problem::Outcome;
 use crate::whole::{self, Mixed, key};
 
-/// Exchanges that are tried around an end, for each variable.
+/// Exchanges tried around an end, per variable.
 const EXCHANGES: usize = 2;
-/// Steps to a known decision after which a search of the reals ends.
+/// After this many steps to a known decision, a search over the real variables ends.
 const AGAIN: usize = 3;
-/// Steps of the reals: first trust radius and accuracy.
+/// Steps of the real variables: first trust radius, and accuracy.
 const REALS: (f64, f64) = (whole::REACH, 1e-5);
-/// Evaluations of one search of the reals, for each of them and in addition.
+/// Evaluations of one search over the real variables: per variable, and in addition.
 const EFFORT: (usize, usize) = (30, 20);
 
 impl Descents {
-    /// The next point of the search of the reals, and the most promising neighbours.
+    /// The next point of the search over the real variables, and the most promising neighbours.
     pub(super) fn around(&mut self, descent: &mut Descent, mut at: Stand, places: usize) -> Vec<Vec<f64>> {
         // Known decisions cost nothing. But a descent that only followed the tracks of others would end where they
-        // did, and that would be no evidence: untried neighbours that promise more come first.
+        // did, which would be no evidence. So untried neighbours that promise more come first.
         while let Some(better) = self.known_better(&at) {
             let (near, moves) = self.mixed.neighbours(&at.x);
             let evidence = descent.far && !self.ends.is_empty();
@@ -41,7 +41,7 @@ impl Descents {
         if self.mixed.reals() > 0 {
             wanted.extend(self.step(descent, at));
         }
-        // While the reals are far from settled, neighbours are judged by what goes with other reals.
+        // While the real variables are far from converged, neighbours are judged together with other real values.
         let (near, moves) = self.mixed.neighbours(&at.x);
         let room = self.room(descent, moves, places - wanted.len().min(places));
         if room > 0 && !near.is_empty() {
@@ -57,19 +57,19 @@ impl Descents {
         wanted
     }
 
-    /// How many more neighbours are tried where a descent stands.
+    /// How many more neighbours to try around the current decision.
     fn room(&self, descent: &Descent, moves: usize, places: usize) -> usize {
         let most = moves + EXCHANGES * self.mixed.space.dim();
         places.min(most.saturating_sub(descent.tries))
     }
 
-    /// Whether a descent need not go on because an earlier one ended here: with the same whole numbers, and no
-    /// better.
+    /// Whether a descent can stop because an earlier one ended here: with the same whole numbers, and a value at
+    /// least as good.
     pub(super) fn arrived(&self, end: &Stand, at: &Stand) -> bool {
         self.whole_key(&end.x) == self.whole_key(&at.x) && !order::better(&at.outcome, &end.outcome)
     }
 
-    /// The best neighbour that was tried already, if it is better.
+    /// The best neighbour that was already tried, if it is better.
     fn known_better(&self, at: &Stand) -> Option<Stand> {
         let near = self.mixed.neighbours(&at.x).0;
         let known = near.iter().filter_map(|x| self.wholes.get(&self.whole_key(x))?.1.as_ref());
@@ -77,7 +77,7 @@ impl Descents {
         order::better(&best.outcome, &at.outcome).then(|| best.clone())
     }
 
-    /// The next point of the search of the reals.
+    /// The next point of the search over the real variables.
     fn step(&mut self, descent: &mut Descent, at: &Stand) -> Option<Vec<f64>> {
         let (whole, real) = self.mixed.split(&at.x);
         let evaluations = EFFORT.0 * self.mixed.reals() + EFFORT.1;
@@ -90,7 +90,7 @@ impl Descents {
                 descent.waiting = Some(x.clone());
                 return Some(x);
             }
-            // Known already: a step that failed.
+            // Already known: a step that failed.
             search.tell(&unit, &[], &self.knowledge.merit);
         }
         None
@@ -98,7 +98,8 @@ impl Descents {
 }
 
 impl Descent {
-    /// Goes on from a decision if it is better; the search of the reals stays if the whole numbers do.
+    /// Moves to a decision if it is better. The search over the real variables continues if the whole numbers stay
+    /// the same.
     pub(super) fn move_to(&mut self, stand: Stand, mixed: &Mixed) {
         match &self.at {
             Some(at) if !order::better(&stand.outcome, &at.outcome) => {}

@@ -1,4 +1,4 @@
-//! The list itself, in the order in which a reader wants it.
+//! The list itself, in reading order.
 
 use super::{Comparison, Part, Problems};
 use crate::paper::{beyond, readings};
@@ -18,7 +18,7 @@ pub(in crate::paper) const TP: Problems = Problems {
 const APPLICATIONS: Problems =
     Problems { name: "applications", names: &["gold-mining", "decision-making-as-run"], dims: None };
 
-/// The comparisons, in the order in which a reader wants them.
+/// The comparisons, in reading order.
 pub const COMPARISONS: &[Comparison] = &[
     Comparison {
         id: "smd-tlea-cma-es",

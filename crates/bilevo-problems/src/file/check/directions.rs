@@ -1,11 +1,11 @@
-//! Suspicious directions of the follower: an optimum that always sits in the same corner of the box, where the opposite
+//! Suspicious directions of the follower: its optimum is always in the same corner of the box, whereas the opposite
 //! direction has one inside.
 
 use super::samples::Probe;
 use super::{Part, Remarks};
 use bilevo_core::problem::{Direction, Level};
 
-/// Leader's decisions for which the follower's answer is looked at.
+/// Number of decisions for which the follower's answer is examined.
 const DECISIONS: usize = 12;
 
 pub(super) fn check(probe: &mut Probe, remarks: &mut Remarks) {
@@ -22,7 +22,7 @@ pub(super) fn check(probe: &mut Probe, remarks: &mut Remarks) {
         let opposite = answer(probe, &x, opposite(direction));
         if let (Some(stated), Some(opposite)) = (stated, opposite) {
             answers += 1;
-            // A follower that goes from corner to corner answers the leader, and does so on purpose.
+            // A follower that moves between corners responds to the leader, which is probably intended.
             let same = *first.get_or_insert_with(|| stated.clone()) == stated;
             corners[0] += usize::from(same && in_corner(probe, &stated));
             corners[1] += usize::from(is_inside(probe, &x, &opposite));
@@ -36,7 +36,7 @@ pub(super) fn check(probe: &mut Probe, remarks: &mut Remarks) {
     }
 }
 
-/// How a direction is written, and the other one.
+/// The keyword of a direction, and that of the other one.
 fn words(direction: Direction) -> (&'static str, &'static str) {
     match direction {
         Direction::Minimize => ("minimize", "maximize"),
@@ -51,7 +51,7 @@ fn opposite(direction: Direction) -> Direction {
     }
 }
 
-/// A good answer of the follower to `x` in a direction: random steps from the best of a few points.
+/// A good answer of the follower to `x` in a direction, by random steps from the best of a few points.
 pub(super) fn answer(probe: &mut Probe, x: &[f64], direction: Direction) -> Option<Vec<f64>> {
     let mut best: Option<(Vec<f64>, (f64, f64))> = None;
     let mut scale = 0.3;
@@ -80,12 +80,12 @@ pub(super) fn answer(probe: &mut Probe, x: &[f64], direction: Direction) -> Opti
     best.filter(|(_, (violation, _))| *violation <= 0.0).map(|(y, _)| y)
 }
 
-/// Whether every variable sits at an end of its box.
+/// Whether every variable is at an end of its box.
 fn in_corner(probe: &Probe, y: &[f64]) -> bool {
     y.iter().zip(probe.spec.lower.space.iter()).all(|(&y, v)| y == v.low || y == v.high)
 }
 
-/// Whether points all around are allowed too: no end of the box and no constraint holds it.
+/// Whether points all around are allowed too: neither the box nor a constraint holds it.
 fn is_inside(probe: &mut Probe, x: &[f64], y: &[f64]) -> bool {
     const AROUND: usize = 8;
     (0..AROUND).all(|_| {

@@ -1,4 +1,4 @@
-//! The leader's constraints, judged with the follower's answers: those that no answer meets.
+//! The leader's constraints at the follower's answers: finds those that no answer meets.
 
 use super::directions::answer;
 use super::nearer::project;
@@ -7,12 +7,12 @@ use super::{Part, Remarks};
 use bilevo_core::problem::Level;
 use bilevo_core::space::Variable;
 
-/// Corners of the box, decisions drawn from it, and steps from the best of them.
+/// Corners of the box, random decisions, and steps from the best of them.
 const CORNERS: usize = 16;
 const DRAWS: usize = 30;
 const STEPS: usize = 60;
 
-/// A decision with the follower's answer to it.
+/// A decision with the follower's answer.
 struct Judged {
     x: Vec<f64>,
     y: Vec<f64>,
@@ -26,14 +26,14 @@ pub(super) fn check(probe: &mut Probe, remarks: &mut Remarks) {
         return;
     }
     let Some((closest, typical)) = search(probe) else { return };
-    // Equations are met by chance only, so coming much closer than a draw is enough.
+    // Equations are met only by chance, so coming much closer than a random decision is enough.
     if closest.violation > 0.05 * typical {
         unmet(probe, remarks, &closest);
     }
 }
 
-/// The decision whose answer comes closest to the constraints, by random steps, and the violation that half of the
-/// draws exceed.
+/// The decision whose answer comes closest to meeting the constraints, by random steps, and the median violation of
+/// the random decisions.
 fn search(probe: &mut Probe) -> Option<(Judged, f64)> {
     let mut best: Option<Judged> = None;
     let mut violations = Vec::new();
@@ -42,7 +42,7 @@ fn search(probe: &mut Probe) -> Option<(Judged, f64)> {
         let drawn = step < CORNERS + DRAWS;
         let x = match &best {
             _ if step < CORNERS => corner(probe, step),
-            // Where some pair meets the constraints, the answer to its decision may, too.
+            // If some pair meets the constraints, the answer to its decision may meet them too.
             Some(best) if step == CORNERS + DRAWS => {
                 let start = ((best.x.clone(), best.y.clone()), best.violation);
                 project(probe, Level::Upper, start).0.0
@@ -72,7 +72,7 @@ fn search(probe: &mut Probe) -> Option<(Judged, f64)> {
     Some((best?, violations.get(violations.len() / 2).copied().unwrap_or(0.0)))
 }
 
-/// A corner of the leader's box by its number: the lowest bits say which ends, of the first variables.
+/// A corner of the leader's box by number: the lowest bits select the ends of the first variables.
 fn corner(probe: &Probe, number: usize) -> Vec<f64> {
     let end = |(index, v): (usize, Variable)| {
         // Beyond the bits of the number, the ends repeat.
@@ -91,14 +91,14 @@ fn judge(probe: &mut Probe, x: Vec<f64>) -> Option<Judged> {
     Some(Judged { x, y, constraints: seen.constraints, violation })
 }
 
-/// The leader's constraints are met by points, but by none that the follower answers with.
+/// Some points meet the leader's constraints, but none of the follower's answers does.
 fn unmet(probe: &Probe, remarks: &mut Remarks, closest: &Judged) {
     let inequalities = probe.spec.upper.inequalities;
     let miss = |(number, value): (usize, &f64)| (number, if number < inequalities { *value } else { value.abs() });
     let worst = closest.constraints.iter().enumerate().map(miss).max_by(|a, b| a.1.total_cmp(&b.1));
     let Some((number, miss)) = worst else { return };
     let part = Part::Constraint(Level::Upper, number);
-    // Nothing at all meets it: that has been said.
+    // If nothing meets the constraint, that has been reported.
     if remarks.has(part) {
         return;
     }

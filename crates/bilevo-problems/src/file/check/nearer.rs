@@ -1,20 +1,20 @@
-//! Points that come nearer to meeting the constraints of a level: random steps hardly ever meet equations of many
-//! variables, projections do.
+//! Moves points closer to meeting the constraints of a level. Random steps hardly ever meet equations in many
+//! variables, but projections do.
 
 use super::samples::Probe;
 use bilevo_core::problem::Level;
 use bilevo_core::space::Variable;
 
-/// A point (x, y) with the violation there.
+/// A point (x, y) and its violation.
 pub(super) type Nearer = ((Vec<f64>, Vec<f64>), f64);
 
 /// Sweeps of projections, and rounds over the constraints in each.
 const SWEEPS: usize = 12;
 const ROUNDS: usize = 60;
-/// Length of differences, as a share of the box.
+/// Step of the finite differences, as a share of the box.
 const DIFFERENCE: f64 = 1e-6;
 
-/// Projects a point onto the linearised constraints of a level, one after the other, as long as that helps.
+/// Projects a point onto the linearised constraints of a level, one after another, as long as that helps.
 pub(super) fn project(probe: &mut Probe, level: Level, start: Nearer) -> Nearer {
     let mut best = start;
     for _ in 0..SWEEPS {
@@ -33,7 +33,7 @@ pub(super) fn project(probe: &mut Probe, level: Level, start: Nearer) -> Nearer 
     best
 }
 
-/// One linearisation; none if the constraints have no slope there.
+/// One linearisation; `None` if the constraints have no slope there.
 fn sweep(probe: &mut Probe, level: Level, (x, y): &(Vec<f64>, Vec<f64>)) -> Option<(Vec<f64>, Vec<f64>)> {
     let here = probe.at(level, x, y).constraints;
     let variables: Vec<Variable> = probe.spec.upper.space.iter().chain(probe.spec.lower.space.iter()).collect();

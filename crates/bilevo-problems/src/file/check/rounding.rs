@@ -1,5 +1,5 @@
-//! Whether rounding would do: the follower's answer among real numbers, rounded, beside its answer among whole
-//! ones.
+//! Whether rounding would be good enough: compares the follower's real-valued answer, rounded, with its best
+//! whole-number answer.
 
 use super::directions;
 use super::samples::{Effort, Probe};
@@ -8,29 +8,29 @@ use bilevo_core::problem::{Level, ProblemSpec};
 use bilevo_core::space::Space;
 use serde::Serialize;
 
-/// Leader's decisions at which it is tried.
+/// Number of decisions at which it is tried.
 const DECISIONS: usize = 12;
-/// Answers up to which the best whole one is found by trying all.
+/// Up to this many answers, the best whole one is found by trying all.
 const ENUMERATED: u64 = 2_000;
 /// Evaluations of one search among real numbers.
 const STEPS: usize = 2_000;
-/// Rounds of moves and exchanges from the rounded answer at most.
+/// Maximum number of rounds of moves and exchanges from the rounded answer.
 const ROUNDS: usize = 20;
-/// Part of what f changes by that counts as clearly worse.
+/// By which part of the variation of f an answer is clearly worse.
 const CLEARLY: f64 = 0.01;
 
-/// What came of rounding the follower's answers.
+/// The result of rounding the follower's answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Rounding {
-    /// Decisions at which it was tried.
+    /// Number of decisions at which it was tried.
     pub decisions: usize,
-    /// At how many of them the rounded answer breaks a constraint that a whole one meets.
+    /// At how many of them the rounded answer violates a constraint that a whole one meets.
     pub infeasible: usize,
-    /// At how many others it is clearly worse than the best whole one that was found.
+    /// At how many others it is clearly worse than the best whole answer found.
     pub worse: usize,
 }
 
-/// Tries it; none if the follower has other than whole numbers, or if evaluations take long.
+/// Tries it; `None` if the follower has real variables, or if evaluations are slow.
 pub fn rounding(file: &ProblemFile) -> Option<Rounding> {
     let ProblemFile::Expressions(problem) = file else { return None };
     let spec = file.spec();
@@ -52,7 +52,7 @@ pub fn rounding(file: &ProblemFile) -> Option<Rounding> {
         let Some(mut rounded) = directions::answer(&mut probe, &x, spec.lower.direction) else { continue };
         space.round(&mut rounded);
         let (from, best, spread) = beside(&mut probe, spec, &x, &rounded);
-        // Where no whole answer is feasible, rounding is not to blame.
+        // If no whole answer is feasible, rounding is not to blame.
         if best.0 > 0.0 || !from.1.is_finite() {
             continue;
         }
@@ -66,7 +66,7 @@ pub fn rounding(file: &ProblemFile) -> Option<Rounding> {
 /// Violation and value, minimised.
 type Key = (f64, f64);
 
-/// What a rounded answer is worth, what the best whole one is worth that is found from there, and what f changes by.
+/// The values of a rounded answer and of the best whole answer found from there, and the variation of f.
 fn beside(probe: &mut Probe, spec: &ProblemSpec, x: &[f64], rounded: &[f64]) -> (Key, Key, f64) {
     let space = &spec.lower.space;
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);

@@ -1,5 +1,5 @@
-//! What evaluations at sampled points show: values that are not finite, constraints nothing meets,
-//! known optima that are none.
+//! What sampled points show: values that are not finite, constraints that nothing meets, known optima that are not
+//! optimal.
 
 use super::nearer::project;
 use super::{Evaluate, Part, Remarks};
@@ -9,12 +9,12 @@ use bilevo_core::problem::{BilevelProblem, Level, ProblemSpec};
 use bilevo_core::rng::{Purpose, Stream, Streams};
 use bilevo_core::space::Variable;
 
-/// How many evaluations may be spent.
+/// The maximum number of evaluations.
 #[derive(Clone, Copy)]
 pub(super) struct Effort {
     /// Points drawn from the box.
     pub(super) points: usize,
-    /// Evaluations of one local search; 0 for none.
+    /// Evaluations of one local search; 0 for no search.
     pub(super) steps: usize,
 }
 
@@ -22,7 +22,7 @@ impl Effort {
     /// For programs, which may take seconds.
     pub(super) const LITTLE: Effort = Effort { points: 8, steps: 0 };
 
-    /// Less of it for expressions that take longer: about a second in all.
+    /// Fewer for slow expressions: about a second in all.
     pub(super) fn for_steps(steps: usize) -> Effort {
         match steps {
             0..1_000 => Effort { points: 2_000, steps: 400 },
@@ -32,7 +32,7 @@ impl Effort {
     }
 }
 
-/// Evaluates points and keeps count.
+/// Evaluates points and counts evaluations.
 pub(super) struct Probe<'p> {
     pub(super) spec: &'p ProblemSpec,
     evaluate: Evaluate<'p>,
@@ -95,10 +95,10 @@ pub(super) fn check(probe: &mut Probe, remarks: &mut Remarks) {
 
 type Point = (Vec<f64>, Vec<f64>);
 
-/// What the sampled points of a level showed.
+/// The findings at the sampled points of a level.
 struct Tally {
     points: usize,
-    /// Of the objective: how often it was not finite or failed, with the first point and reason.
+    /// The objective: how often it was not finite or failed, with the first point and reason.
     failed: usize,
     first_failed: Option<(Point, String)>,
     constraints: Vec<ConstraintTally>,
@@ -108,7 +108,7 @@ struct Tally {
     least: Option<(Point, f64)>,
 }
 
-/// What they showed of one constraint.
+/// The findings about one constraint.
 #[derive(Clone, Default)]
 struct ConstraintTally {
     not_finite: usize,
@@ -153,7 +153,7 @@ impl Tally {
     fn not_finite(&self, level: Level, remarks: &mut Remarks) {
         if let Some(((x, y), reason)) = &self.first_failed {
             let at = remarks.point(x, y);
-            // Reasons may bring a hint of their own.
+            // Reasons may have their own hint.
             let (reason, hint) = reason.split_once("\nhint: ").unwrap_or((reason, ""));
             let hint = if hint.is_empty() { String::new() } else { format!("{hint}; ") };
             if self.failed == self.points {
@@ -213,9 +213,9 @@ impl Tally {
         }
     }
 
-    /// Constraints that every sampled point meets. Those of one line are told once.
+    /// Constraints that every sampled point meets. Those of one line are reported once.
     fn idle(&self, level: Level, inequalities: usize, remarks: &mut Remarks) {
-        /// Fewer points show nothing.
+        /// With fewer points, nothing can be said.
         const ENOUGH: usize = 300;
         let Subject::Expressions(problem) = remarks.subject else { return };
         if self.points < ENOUGH {
@@ -235,7 +235,7 @@ impl Tally {
         }
     }
 
-    /// Comes closer to the constraints than any sampled point, by projections and random steps.
+    /// Comes closer to meeting the constraints than any sampled point, by projections and random steps.
     fn approach(&self, level: Level, probe: &mut Probe) -> Option<(Point, f64)> {
         let least = self.least.clone()?;
         let ((mut x, mut y), mut violation) = if probe.effort.steps > 0 { project(probe, level, least) } else { least };

@@ -1,4 +1,4 @@
-//! What the expressions depend on: levels mixed up, players without influence, things without use.
+//! What expressions depend on: mixed-up levels, players without influence, unused parts.
 
 use super::{Part, Remarks};
 use crate::file::ExpressionProblem;
@@ -54,7 +54,7 @@ fn influence(problem: &ExpressionProblem, remarks: &mut Remarks) {
     }
 }
 
-/// Constraints at the wrong level, or of nothing. Those of one line are told once.
+/// Constraints at the wrong level, or without variables. Those of one line are reported once.
 fn constraints(problem: &ExpressionProblem, level: Level, remarks: &mut Remarks) {
     let compiled = problem.level(level);
     // The first value of each line, and what its values depend on.
@@ -85,7 +85,7 @@ fn constraints(problem: &ExpressionProblem, level: Level, remarks: &mut Remarks)
     }
 }
 
-/// Variables that matter nowhere; those declared together are told once.
+/// Variables that have no effect; those declared together are reported once.
 fn unused(problem: &ExpressionProblem, remarks: &mut Remarks) {
     let (upper, lower) = (problem.level(Level::Upper), problem.level(Level::Lower));
     let used = upper.used.iter().zip(&lower.used).map(|(above, below)| *above || *below);
@@ -103,7 +103,7 @@ fn unused(problem: &ExpressionProblem, remarks: &mut Remarks) {
     remarks.unused_variable(problem, open);
 }
 
-/// Variables with a single value, those of one line once.
+/// Variables with a single value; those of one line are reported once.
 fn fixed(problem: &ExpressionProblem, remarks: &mut Remarks) {
     for level in [Level::Upper, Level::Lower] {
         let variables = problem.level(level).variables.iter().zip(problem.spec().level(level).space.iter());

@@ -1,17 +1,17 @@
 //! Bounds that follow from the rows: instances often leave them to the constraints, and a search needs a box.
 //!
-//! What is the follower's is bounded by its own rows alone: a row of the leader does not bind it. What is the
-//! leader's must meet every row.
+//! The follower's variables are bounded by its own rows only: the leader's rows do not bind the follower. The
+//! leader's variables must meet every row.
 
 use super::auxiliary::Lower;
 use super::rows::{Column, Instance, Row};
 
 /// Rounds over all rows.
 const ROUNDS: usize = 20;
-/// A bound that is better by less stays.
+/// A bound that improves by less than this stays.
 const SLACK: f64 = 1e-9;
 
-/// Narrows open bounds as far as the rows say.
+/// Narrows open bounds as far as the rows allow.
 pub(super) fn tighten(instance: &mut Instance, lower: &Lower) {
     let Instance { rows, columns, .. } = instance;
     let open: Vec<(bool, bool)> = columns.iter().map(|c| (c.low.is_infinite(), c.high.is_infinite())).collect();
@@ -28,20 +28,20 @@ pub(super) fn tighten(instance: &mut Instance, lower: &Lower) {
             break;
         }
     }
-    // An end of a whole number that rounding made a little too small is not lost.
+    // Keeps an end of a whole number that rounding made slightly too small.
     for (column, (low, high)) in columns.iter_mut().zip(open).filter(|(column, _)| column.whole) {
         column.low -= if low { SLACK } else { 0.0 };
         column.high += if high { SLACK } else { 0.0 };
     }
 }
 
-/// Narrows the bounds of a column that were open by one row; whether that changed anything.
+/// Narrows the open bounds of a column by one row; returns whether anything changed.
 fn narrow(row: &Row, columns: &mut [Column], index: usize, open: (bool, bool)) -> bool {
     let weight = row.terms[&index];
     if weight == 0.0 || !(open.0 || open.1) {
         return false;
     }
-    // Least and most that all the others come to.
+    // The smallest and largest sum of all the others.
     let (mut least, mut most) = (0.0, 0.0);
     for (&other, a) in row.terms.iter().filter(|(other, a)| **other != index && **a != 0.0) {
         let ends = [a * columns[other].low, a * columns[other].high];

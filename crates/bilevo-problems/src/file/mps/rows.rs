@@ -24,10 +24,10 @@ pub(super) struct Column {
     pub(super) high: f64,
 }
 
-/// Everything that an MPS file says.
+/// The content of an MPS file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Instance {
-    /// The leader's objective, and what is added to it.
+    /// The leader's objective, and its constant.
     pub(super) objective: BTreeMap<usize, f64>,
     pub(super) offset: f64,
     pub(super) maximize: bool,
@@ -36,11 +36,11 @@ pub(super) struct Instance {
     pub(super) rows: Vec<Row>,
 }
 
-/// Where a name stands.
+/// What a name refers to.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Objective,
-    /// A free row that is no objective.
+    /// A free row that is not an objective.
     Ignored,
     Row(usize),
 }
@@ -254,7 +254,7 @@ impl Reader {
         match kind.as_str() {
             "UP" | "UI" => {
                 column.high = value;
-                // A negative upper bound of a variable that starts at 0 takes that start away.
+                // A negative upper bound removes the default lower bound of 0.
                 column.low = if value < 0.0 && column.low == 0.0 { f64::NEG_INFINITY } else { column.low };
             }
             "LO" | "LI" => column.low = value,
@@ -276,7 +276,7 @@ impl Reader {
 /// A number that is one.
 pub(super) fn number(word: &str, line: usize) -> Result<f64, Mistake> {
     match word.parse::<f64>() {
-        // Writers of such files mean this by infinity.
+        // Such files use this number for infinity.
         Ok(value) if value.abs() >= 1e30 => Ok(value.signum() * f64::INFINITY),
         Ok(value) if !value.is_nan() => Ok(value),
         _ => Err(Mistake::new(line, format!("`{word}` is not a number"), "as in 2 or -1.5e3")),

@@ -15,7 +15,7 @@ pub(super) fn problem(name: &str, instance: &Instance, lower: &Lower) -> Result<
     let mut text = format!("name = {}\n\n[upper]\n", quoted(name));
     let goal = |maximize: bool| if maximize { "maximize" } else { "minimize" };
     let objective = sum(&instance.objective, &names, instance.offset);
-    // A follower whose objective is empty is indifferent; the writing is to no one, so it cannot fail.
+    // A follower with an empty objective is indifferent. Writing to memory cannot fail.
     let _ = writeln!(text, "{} = \"{objective}\"", goal(instance.maximize));
     text.push_str(&variables(instance, &names, all().filter(|index| !own(index)))?);
     text.push_str(&constraints(instance, &names, |row| !lower.rows[row])?);
@@ -25,7 +25,7 @@ pub(super) fn problem(name: &str, instance: &Instance, lower: &Lower) -> Result<
     Ok(text)
 }
 
-/// Names that formulas can use, each once: other characters become `_`.
+/// Names that formulas can use, each unique: other characters become `_`.
 fn names(columns: &[Column]) -> Vec<String> {
     let mut taken = BTreeSet::new();
     let name = |column: &Column| {

@@ -116,8 +116,8 @@ fn a_run_ends_when_many_restarts_were_in_vain() {
     assert!(!ends(Effort::Budget, 100));
     // What is looked at before comes then, too.
     let normal = config(Effort::Normal);
-    assert_eq!(with_config(in_vain(Kind::Descent, 15), &normal), Next::Restart(Kind::NearEnds));
-    assert!(!matches!(with_config(in_vain(Kind::Descent, 14), &normal), Next::Restart(Kind::NearEnds)));
+    assert_eq!(with_config(in_vain(Kind::Descent, 15), &normal), Next::Restart(Kind::Survey));
+    assert!(!matches!(with_config(in_vain(Kind::Descent, 14), &normal), Next::Restart(Kind::Survey)));
 }
 
 #[test]
@@ -207,7 +207,9 @@ fn on_a_plateau_nobody_agrees_and_descents_come_closer_and_closer_to_the_ends_of
     // In the end it is looked for closer and closer to both corners.
     let mut entries: Vec<Entry> = (1..=16).map(|restart| flat(verified(restart, Kind::Descent, 0.2))).collect();
     assert!(!is_agreed(&history(&entries), &PortfolioConfig::default()));
-    for restart in 17..23 {
+    assert_eq!(after(entries.clone()), Next::Restart(Kind::Survey));
+    entries.push(surveyed(17));
+    for restart in 18..24 {
         assert_eq!(after(entries.clone()), Next::Restart(Kind::NearEnds), "{restart}");
         entries.push(flat(verified(restart, Kind::NearEnds, 0.2)));
     }

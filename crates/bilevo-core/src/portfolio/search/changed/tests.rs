@@ -135,3 +135,130 @@ fn a_tracked_rival_is_a_second_answer() {
     assert_eq!((row[0], row[1], row[3], row.len()), (0.75, 0.25, -0.125, 4));
     assert!(row[2] < 0.125 - 0.5, "{row:?}");
 }
+
+/// One variable each; two inequalities and three equations above, four and five below. Every value is different.
+fn many() -> (Shape, Archive, Scales) {
+    let level = |inequalities: usize, equalities: usize| LevelSpec {
+        inequalities,
+        equalities,
+        ..LevelSpec::boxed(vec![(0.0, 1.0)])
+    };
+    let spec = ProblemSpec::new("scripted", level(2, 3), level(4, 5));
+    let shape = Shape::of(&spec);
+    let mut archive = shape.archive();
+    let row = |first: f64, count: i32| (0..count).map(|i| first + f64::from(i)).collect::<Vec<f64>>();
+    archive.push(Level::Upper, &[0.5, 0.25], &row(100.0, 6));
+    archive.push(Level::Lower, &[0.5, 0.25], &row(200.0, 10));
+    archive.push(Level::Lower, &[0.5, 0.5], &row(300.0, 10));
+    archive.push(Level::Lower, &[0.5, 0.75], &[&[190.0][..], &[-1.0; 4], &[0.0; 5]].concat());
+    let scales = Scales::new(&spec, &archive);
+    (shape, archive, scales)
+}
+
+#[test]
+fn inequalities_of_both_levels_come_first_and_equations_last() {
+    let (shape, archive, scales) = many();
+    let rivals = || Rivals { answers: vec![vec![0.75]], scales: scales.clone(), range: 1.0 };
+    let [above, below, equal_above, equal_below] = [
+        vec![101.0, 102.0],
+        vec![201.0, 202.0, 203.0, 204.0],
+        vec![103.0, 104.0, 105.0],
+        (205..210).map(f64::from).collect(),
+    ];
+    let joined = |parts: &[&[f64]]| parts.concat();
+    let row = |change: &Change, point: &[f64]| change.row(shape, &archive, Level::Upper, point).unwrap();
+    let check = |change: Change, point: &[f64], upper: [usize; 3], expected: Vec<f64>| {
+        assert_eq!(change.shape(shape).upper, upper);
+        assert_eq!((row(&change, point), expected.len()), (expected, 1 + upper[1] + upper[2]));
+    };
+    check(Change::Feasible, &[0.5, 0.25], [1, 6, 8], joined(&[&[100.0], &above, &below, &equal_above, &equal_below]));
+    // f is 200; 300 with the follower's own answer, 190 with the rival, which breaks nothing.
+    check(
+        Change::Exact(rivals()),
+        &[0.5, 0.25, 0.5],
+        [2, 8, 8],
+        joined(&[&[100.0], &above, &[-100.0, 10.0], &below, &equal_above, &equal_below]),
+    );
+    check(
+        Change::Regret(90.0, 1.0),
+        &[0.5, 0.25, 0.5],
+        [2, 7, 8],
+        joined(&[&[-100.0], &above, &[10.0], &below, &equal_above, &equal_below]),
+    );
+    check(Change::Border(rivals()), &[0.5, 0.25], [1, 3, 3], joined(&[&[100.0], &above, &[10.0], &equal_above]));
+    // Two followers side by side.
+    let tracked = Change::Tracked(rivals());
+    assert_eq!(tracked.shape(shape), Shape { upper: [1, 3, 3], lower: [2, 8, 10] });
+    let both = tracked.row(shape, &archive, Level::Lower, &[0.5, 0.25, 0.75]).unwrap();
+    assert_eq!(both, joined(&[&[390.0], &below, &[-1.0; 4], &equal_below, &[0.0; 5]]));
+    assert_eq!(Change::Lean(1.0, scales.clone()).shape(shape), shape);
+}
+
+#[test]
+fn an_answer_without_values_is_no_rival() {
+    let (shape, mut archive, scales) = run(&[[0.5, 0.25]]);
+    archive.push(Level::Lower, &[0.5, 0.5], &[]);
+    let (scale, rivals) = (scales.follower(), Rivals { answers: vec![vec![0.5]], scales, range: 1.0 });
+    let row = Change::Border(rivals).row(shape, &archive, Level::Upper, &[0.5, 0.25]).unwrap();
+    assert_eq!(row, [0.75, 0.25, -scale], "it is as if it were worse by what f changes by");
+}
+
+fn lean(run: &Archive, shape: Shape, scales: &Scales, informed: bool) -> Changed {
+    let start = Start { point: vec![0.5, 0.5], size: 0.25, budget: 100, still: 1e-3, goal: None };
+    Changed::new(shape, run, Change::Lean(0.5, scales.clone()), start, informed)
+}
+
+#[test]
+fn an_informed_descent_begins_with_what_both_levels_are_known_at() {
+    let (shape, mut archive, scales) = run(&[[0.5, 0.25], [0.5, 0.5], [0.25, 0.5]]);
+    archive.push(Level::Upper, &[0.1, 0.1], &[0.2, 0.0]);
+    archive.push(Level::Lower, &[0.9, 0.1], &[0.09, -0.4]);
+    assert_eq!(lean(&archive, shape, &scales, false).archive.upper.len(), 0);
+    let informed = lean(&archive, shape, &scales, true);
+    let known = |points: &crate::portfolio::archive::Points| -> Vec<Vec<f64>> {
+        (0..points.len()).map(|i| points.point(i).to_vec()).collect()
+    };
+    // Without its own start.
+    assert_eq!(known(&informed.archive.upper), [[0.5, 0.25], [0.25, 0.5]]);
+    assert_eq!(known(&informed.archive.lower), [[0.5, 0.25], [0.25, 0.5]]);
+    let leaned = Change::Lean(0.5, scales.clone()).leaned(&[0.125, 0.0], &[0.75, -0.25]);
+    assert_eq!(
+        (informed.archive.lower.row(1), informed.archive.upper.row(1)),
+        (Some(&leaned[..]), Some(&[0.75, -0.25][..]))
+    );
+    // The latest three hundred.
+    let grid: Vec<[f64; 2]> = (0..310).map(|i| [f64::from(i) / 310.0, 0.5]).collect();
+    let (shape, archive, scales) = run(&grid);
+    let informed = lean(&archive, shape, &scales, true);
+    assert_eq!((known(&informed.archive.upper)[0].clone(), informed.archive.upper.len()), (grid[10].to_vec(), 299));
+}
+
+#[test]
+fn true_points_are_asked_for_once_and_the_lower_ones_first() {
+    let (shape, archive, scales) = run(&[[0.5, 0.25]]);
+    let search = lean(&archive, shape, &scales, false);
+    let points = [[0.5, 0.25], [0.5, 0.5], [0.5, 0.5], [0.25, 0.25]];
+    let mut wanted = Wanted::new(2);
+    let mut known = |archive: &Archive| {
+        let known = search.all_known(archive, Level::Upper, points.iter().map(|p| &p[..]), &mut wanted);
+        (known, wanted.level, wanted.points.clone())
+    };
+    assert_eq!(known(&archive), (false, Level::Lower, vec![0.5, 0.5, 0.25, 0.25]));
+    let mut half = archive.clone();
+    half.push(Level::Lower, &[0.5, 0.5], &[0.25, 0.0]);
+    half.push(Level::Lower, &[0.25, 0.25], &[]);
+    assert_eq!(known(&half), (false, Level::Upper, vec![0.5, 0.5, 0.25, 0.25]), "a failure is known, too");
+    let (_, all, _) = run(&[[0.5, 0.25], [0.5, 0.5], [0.25, 0.25]]);
+    assert!(known(&all).0);
+}
+
+#[test]
+fn a_claim_of_a_changed_problem_gets_the_true_values() {
+    let (_, mut archive, _) = run(&[[0.5, 0.25]]);
+    archive.push(Level::Upper, &[0.5, 0.5], &[1.0, 0.0]);
+    let claim = |y: f64| Claim { x: vec![0.5], y: vec![y], upper: vec![9.0], lower: vec![9.0], settled: false };
+    let found = with_true_rows(claim(0.25), &archive).unwrap();
+    assert_eq!((found.upper, found.lower), (vec![0.75, 0.25], vec![0.125, -0.25]));
+    assert_eq!(with_true_rows(claim(0.5), &archive), None, "the follower was not asked");
+    assert_eq!(with_true_rows(claim(0.1), &archive), None);
+}

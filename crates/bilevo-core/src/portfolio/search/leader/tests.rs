@@ -1,6 +1,7 @@
 //! The leader's bookkeeping: trust, patience, which surrogate to believe, and what the base is.
 
 use super::*;
+use crate::minimise::formula::Formula;
 
 fn leader(dim: usize) -> Leader {
     Leader::new([dim, 0, 0], 1, false, 0, (1.0, 5e-6))
@@ -112,4 +113,78 @@ fn a_base_that_owed_its_value_to_its_answer_gives_way() {
     assert_eq!((leader.answer().y[0], leader.answer().tolerance, leader.failures, leader.radius), (0.5, 1e-3, 2, 0.1));
     leader.confirm(1e-4, false);
     assert_eq!((leader.answer().tolerance, leader.answer().settled), (1e-4, false));
+}
+
+/// F along one variable with its minimum 0.1 beyond 0.5, or at 0.5; the deviation of its slope is `doubt` times the
+/// curvature of 2, a thousandth of which is added.
+fn along(minimum: f64, doubt: f64) -> Formula<'static> {
+    let mut model = Formula::new(
+        1,
+        move |z| vec![z[0] * z[0] - 2.0 * minimum * z[0]],
+        move |z| vec![2.0 * (z[0] - minimum)],
+        |_| vec![2.0],
+    );
+    model.covariance = vec![(2.002 * doubt) * (2.002 * doubt)];
+    model
+}
+
+fn near(found: Option<(Vec<f64>, Aim)>, x: f64, aim: Aim) {
+    let Some((point, found)) = found else { panic!("nothing, not {x}") };
+    let close = |a: f64, b: f64| (a - b).abs() < 1e-9;
+    let same = match (found, aim) {
+        (Aim::Better(a), Aim::Better(b)) => close(a, b),
+        _ => found == aim,
+    };
+    assert!(close(point[0], x) && same, "{point:?} {found:?}");
+}
+
+#[test]
+fn a_step_goes_to_the_minimiser_if_that_is_known_and_promises_what_it_gains() {
+    let mut leader = begun(1);
+    near(leader.step(&mut along(0.1, 0.0), &[0.5], &[1.0]), 0.6, Aim::Better(0.01));
+    // Within the radius, which is 0.4 at first, and within the box.
+    near(leader.step(&mut along(0.45, 0.0), &[0.5], &[1.0]), 0.9, Aim::Better(0.36 - 0.16));
+    near(leader.step(&mut along(0.45, 0.0), &[0.8], &[1.0]), 1.0, Aim::Better(0.18 - 0.04));
+    // As long as it is at least half of what is not known of it.
+    near(leader.step(&mut along(0.1, 0.19), &[0.5], &[1.0]), 0.6, Aim::Better(0.01));
+}
+
+#[test]
+fn what_is_in_doubt_is_looked_at_on_one_side_and_then_on_the_other() {
+    let mut leader = begun(1);
+    near(leader.step(&mut along(0.1, 0.25), &[0.5], &[1.0]), 0.6 - 0.25, Aim::Teach);
+    near(leader.step(&mut along(0.1, 0.25), &[0.5], &[1.0]), 0.6 + 0.25, Aim::Teach);
+    // No farther than a step may go, and not so close that rounding hides the difference.
+    near(leader.step(&mut along(0.1, 9.0), &[0.5], &[1.0]), 0.6 - 0.4, Aim::Teach);
+    near(leader.step(&mut along(0.0, 1e-5), &[0.5], &[1.0]), 0.5 + TEACH, Aim::Teach);
+    leader.radius = 2e-5;
+    near(leader.step(&mut along(0.0, 1e-5), &[0.5], &[1.0]), 0.5 - 2e-5, Aim::Teach);
+}
+
+#[test]
+fn where_nothing_is_left_to_gain_or_to_learn_it_is_over() {
+    let over = |minimum: f64, doubt: f64| begun(1).step(&mut along(minimum, doubt), &[0.5], &[1.0]).is_none();
+    // Five millionths, of both together.
+    assert!(over(0.0, 0.0) && over(2e-6, 2e-6) && !over(3e-6, 3e-6) && !over(6e-6, 0.0) && !over(0.0, 6e-6));
+}
+
+#[test]
+fn steps_that_fail_though_the_minimiser_is_in_doubt_begin_anew_with_points_close_by() {
+    let anew = |leader: &mut Leader| leader.step(&mut along(0.1, 9.0), &[0.5], &[1.0]);
+    // Too often, or too short.
+    for (failures, radius) in [(8, 0.4), (0, 4e-6)] {
+        let mut leader = begun(1);
+        (leader.failures, leader.radius) = (failures, radius);
+        near(anew(&mut leader), 0.5 + SPREAD_ANEW, Aim::Round);
+        assert_eq!((leader.failures, leader.radius, leader.round.seen), (0, 2.0 * SPREAD_ANEW, 1));
+        // Once; and not for a descent that is to be coarse.
+        (leader.failures, leader.radius) = (failures, radius);
+        assert_eq!(anew(&mut leader), None);
+        let mut coarse = begun(1);
+        (coarse.failures, coarse.radius, coarse.still) = (failures, radius, 0.02);
+        assert_eq!(anew(&mut coarse), None);
+    }
+    let mut leader = begun(1);
+    leader.failures = 7;
+    assert!(matches!(anew(&mut leader), Some((_, Aim::Teach))), "four, and three for the variable, are few enough");
 }

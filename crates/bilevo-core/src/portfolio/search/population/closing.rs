@@ -11,8 +11,10 @@ use crate::problem::Outcome;
 const COLLAPSED: f64 = 1e-9;
 /// Generations in a row whose F differ by less than this share of F's scale end it.
 const FLAT: (f64, usize) = (1e-10, 2);
-/// An incumbent that is better by less than this share of F's scale is no progress.
-const GAIN: f64 = 1e-9;
+/// An incumbent that is better by less than this share of F's scale is no progress: a descent does the rest.
+const GAIN: f64 = 1e-6;
+/// How often a corrected incumbent is a new beginning.
+const BEGINNINGS: usize = 5;
 /// Change of the price of violation while the incumbent is infeasible, and otherwise.
 const PRICE: (f64, f64) = (1.5, 0.7);
 /// Answers remembered to predict others by, in populations.
@@ -26,10 +28,14 @@ impl Population {
         for (mut claim, row) in refined.into_iter().zip(rows).filter(|(_, row)| !row.is_empty()) {
             claim.upper.clone_from(row);
             if self.incumbent.as_ref().is_some_and(|incumbent| incumbent.x == claim.x) {
-                // The incumbent owed its value to an answer that is not the follower's.
+                // The incumbent owed its value to an answer that is not the follower's, and so may the record. But if
+                // every correction were a new beginning, a population that is corrected again and again would never end.
+                if self.corrected < BEGINNINGS {
+                    self.corrected += 1;
+                    self.record = None;
+                }
                 self.rivals.push((claim.x.clone(), claim.y.clone()));
                 self.incumbent = Some(claim.clone());
-                self.record = None;
             }
             let known = self.solutions.iter_mut().chain(&mut self.judged).filter(|s| s.x == claim.x);
             known.for_each(|s| s.clone_from(&claim));

@@ -1,6 +1,8 @@
 use super::*;
 use crate::portfolio::search::tests::{Bench, Function, bowl, follows};
 
+mod generation;
+
 fn config() -> Config {
     let mut config = Config::default();
     // All candidates are searched, so that generations can be counted.

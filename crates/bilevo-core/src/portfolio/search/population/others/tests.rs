@@ -27,3 +27,13 @@ fn an_answer_beats_another_by_f_without_a_loss_of_feasibility() {
     assert!(!beats(&[0.1, 1.0], &[0.2, -1.0]) && beats(&[0.1, 1.0], &[0.2, 1.0]) && beats(&[0.1, -1.0], &[0.2, 1.0]));
     assert!(!beats(&[], &[0.2, 1.0]) && !beats(&[0.2 - 1e-9, -1.0], &[0.2, -1.0]), "rounding");
 }
+
+#[test]
+fn one_variable_changes_by_steps_of_all_sizes() {
+    let mut stream = Streams::new(1).open(Purpose::Elite, 0, 0);
+    let mut change = || (random_answer(&[0.5], false, &mut stream)[0] - 0.5).abs();
+    let changes: Vec<f64> = (0..300).map(|_| change()).collect();
+    let share = |least: f64| changes.iter().filter(|c| **c > least).count() as f64 / 300.0;
+    // From 0.003 to 0.3, all orders of magnitude as often, times a normal number: half of them beyond 0.02.
+    assert!(share(1e-3) > 0.75 && (0.35..0.65).contains(&share(0.02)) && share(0.2) > 0.05, "{}", share(0.02));
+}
