@@ -155,17 +155,17 @@ fn a_missed_target_and_a_budget_that_ends_a_run_are_exit_code_one() {
 #[test]
 fn effort_decides_when_a_run_ends_and_the_answer_tells_how_it_was_verified() {
     let run = |effort: &str| -> serde_json::Value {
-        let output = bilevo(&["solve", "smd1", "--target", "off", "--effort", effort, "--format", "json"]);
+        let base = ["solve", "smd1", "--seed", "1", "--target", "off", "--effort", effort];
+        let output = bilevo(&[&base[..], &["--format", "json"]].concat());
         serde_json::from_str(stdout(&output)).unwrap()
     };
     let (quick, normal) = (run("quick"), run("normal"));
     let of = |result: &serde_json::Value, key: &str| result["verification"][key].as_u64().unwrap();
     assert_eq!((&quick["stop"], &normal["stop"]), (&"agreed".into(), &"agreed".into()));
-    // Three agree, and then the descent that begins near the ends of the box.
-    assert!(of(&quick, "agreeing") == 2 && of(&normal, "agreeing") >= 4);
-    assert!(of(&normal, "restarts") >= 4 && of(&normal, "rechecks") >= 2);
+    assert!(of(&quick, "agreeing") == 2 && of(&normal, "agreeing") >= 3);
+    assert!(of(&normal, "restarts") >= 3 && of(&normal, "rechecks") >= 2);
     assert_eq!(normal["verification"]["rechecked"], true);
-    let text = bilevo(&["solve", "smd1", "--target", "off", "--effort", "quick"]);
+    let text = bilevo(&["solve", "smd1", "--seed", "1", "--target", "off", "--effort", "quick"]);
     assert!(stdout(&text).contains("rechecked; 2 of 2 restarts agree"), "{}", stdout(&text));
     // What only those want who compare methods is shown for the methods they compare.
     let nested = bilevo(&["solve", "smd1", "--method", "cr-bl-cma-es", "--seed", "1"]);
