@@ -16,6 +16,8 @@ const WIDE: (f64, f64) = (420.0, 270.0);
 const PANEL: (f64, f64) = (360.0, 250.0);
 /// Height of a curve's name.
 const LABEL_HEIGHT: f64 = 13.0;
+/// Curves that end closer than this share one label.
+const TOGETHER: f64 = 2.0;
 /// How many of the follower's variables are drawn in one panel.
 const RESPONSES: usize = 4;
 /// Violations up to this count as none.
@@ -44,11 +46,11 @@ impl Gaps {
     }
 }
 
-/// The distance of F from its final value, over the evaluations; `None` if no generation was feasible.
+/// The distance of F from its final value, over the evaluations; `None` if fewer than two generations were feasible.
 pub(super) fn progress(report: &RunReport<'_>) -> Option<Scene> {
     let feasible = |g: &&GenerationRecord| g.upper_violation <= FEASIBLE && g.lower_violation <= FEASIBLE;
     let shown: Vec<&GenerationRecord> = report.records.iter().filter(feasible).collect();
-    let (last, end) = (shown.last()?, report.result.upper_value()?);
+    let (last, end) = (shown.last().filter(|_| shown.len() > 1)?, report.result.upper_value()?);
     let known =
         report.spec.nearest_known(end, report.result.lower_value().unwrap_or(f64::NAN)).map(|known| known.upper);
     let gaps = Gaps::new(known.unwrap_or(end), shown.iter().map(|g| g.upper_value));
@@ -168,15 +170,34 @@ fn panel(report: &RunReport<'_>, slice: &Slice, title: &str, curves: &[Curve]) -
             labels.push((at.1 - 6.0, k, label.clone()));
         }
     }
-    // Curves may end at the same height, but their names must not overlap.
-    labels.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut free = f64::NEG_INFINITY;
-    for (height, k, label) in labels {
-        let height = height.max(free);
-        free = height + LABEL_HEIGHT;
-        scene.text((frame.left + frame.width - 4.0, height), 11.0, Anchor::End, Ink::Series(k), label);
+    for (height, ink, name) in apart(labels, frame.bottom() - 5.0) {
+        scene.text((frame.left + frame.width - 4.0, height), 11.0, Anchor::End, ink, name);
     }
     scene
+}
+
+/// The names of curves, each near the end of its curve. Curves that end together share a line, and no two lines
+/// overlap or lie below `bottom`.
+fn apart(mut labels: Vec<(f64, usize, String)>, bottom: f64) -> Vec<(f64, Ink, String)> {
+    labels.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut names: Vec<(f64, Ink, String)> = Vec::new();
+    let mut end = f64::NEG_INFINITY;
+    for (height, k, label) in labels {
+        match names.last_mut() {
+            Some((_, ink, name)) if height - end < TOGETHER => (*ink, *name) = (Ink::Text, format!("{name}, {label}")),
+            last => {
+                let free = last.map_or(height, |(above, ..)| *above + LABEL_HEIGHT);
+                names.push((height.max(free), Ink::Series(k), label));
+            }
+        }
+        end = height;
+    }
+    let mut free = bottom;
+    for (height, ..) in names.iter_mut().rev() {
+        *height = height.min(free);
+        free = *height - LABEL_HEIGHT;
+    }
+    names
 }
 
 /// F and the follower's answer along each variable of the leader, and f along each of the follower.
@@ -197,4 +218,17 @@ pub(super) fn slices(report: &RunReport<'_>) -> [Vec<Scene>; 2] {
         panel(report, slice, &title, &[curve("f", slice, |p| p.lower_value)])
     });
     [upper, lower.collect()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_curves_neither_overlap_nor_leave_the_frame() {
+        let label = |height: f64, k: usize| (height, k, format!("y{}", k + 1));
+        let names = apart(vec![label(204.0, 0), label(40.0, 2), label(204.5, 1), label(200.0, 3)], 203.0);
+        let seen: Vec<_> = names.iter().map(|(height, ink, name)| (*height, *ink, name.as_str())).collect();
+        assert_eq!(seen, [(40.0, Ink::Series(2), "y3"), (190.0, Ink::Series(3), "y4"), (203.0, Ink::Text, "y1, y2")]);
+    }
 }

@@ -159,11 +159,22 @@ fn variables(report: &RunReport<'_>, level: Level) -> Table {
     table(title, &["variable", "value", "range", "where"], rows, "")
 }
 
+/// A message as a sentence of a report. A single letter at its beginning is the name of a variable.
+fn capitalised(message: &str) -> String {
+    let mut letters = message.chars();
+    match (letters.next(), letters.clone().next()) {
+        (Some(first), Some(second)) if second.is_alphabetic() => {
+            format!("{}{}. ", first.to_uppercase(), letters.as_str())
+        }
+        _ => format!("{message}. "),
+    }
+}
+
 /// The reasons to trust the answer, or not to.
 fn reasons(report: &RunReport<'_>) -> Vec<String> {
     let result = report.result;
     let mut reasons: Vec<String> =
-        result.warnings.iter().map(|warning| warning.message.replace("\nhint: ", ". ")).collect();
+        result.warnings.iter().map(|warning| warning.message.split("\nhint: ").map(capitalised).collect()).collect();
     reasons.extend(result.verification.as_ref().map(|found| match report.spec.is_oracle_alone() {
         true if found.restarts > 1 => {
             let (agreeing, searches) = (found.agreeing, found.restarts);
