@@ -188,7 +188,7 @@ class Experiment:
         return figure
 
     def plot_model_accuracy(self) -> Figure:
-        """How well the ranking model of each method with one orders candidates (needs ``plot``)."""
+        """The share of pairs that each method's ranking model orders correctly (needs ``plot``)."""
         plt = pyplot()
         groups: dict[str, list[float]] = {}
         for result in self.results:

@@ -101,11 +101,13 @@ def test_mistakes(tmp_path: Path) -> None:
         with pytest.raises(bilevo.ProblemError):
             bilevo.lab.run(**{**GRID, **wrong}, store=store)
     assert not store.exists()
-    with pytest.raises(bilevo.BilevoError):
+    with pytest.raises(bilevo.BilevoError) as missing:
         bilevo.lab.read(store)
+    assert missing.value.code == "E401"
     store.write_text("something else")
-    with pytest.raises(bilevo.BilevoError):
+    with pytest.raises(bilevo.BilevoError) as foreign:
         bilevo.lab.run(**GRID, store=store)
+    assert foreign.value.code == "E403"
     assert store.read_text() == "something else"
 
 

@@ -17,8 +17,9 @@ const AFTER: &str = "Start here:
   bilevo solve toll.toml --audit    solve it, and check the answer
   bilevo solve smd1                 or solve a built-in problem
 
-Exit codes: 0 success; 1 there is no answer, a warning says why it is doubtful, or runs of an \
-experiment failed; 2 error, also if a file could not be written; 130 interrupted (the run was saved).";
+Exit codes: 0 success; 1 no answer, an answer that a warning calls doubtful, or failed runs in an \
+experiment; 2 an error, also if a file could not be written; 130 interrupted (the run was \
+saved).";
 
 /// Text for people or JSON for programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

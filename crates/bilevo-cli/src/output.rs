@@ -160,10 +160,33 @@ pub(crate) fn plain(text: &str) -> String {
     printable(text).replace('\n', " ")
 }
 
+/// A message of this program that has one of the stable codes ([`bilevo::codes::ERRORS`]).
+#[derive(Debug)]
+struct Coded {
+    code: &'static str,
+    message: String,
+}
+
+impl fmt::Display for Coded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Coded {}
+
+/// An error with a code.
+pub(crate) fn coded(code: &'static str, message: String) -> anyhow::Error {
+    debug_assert!(bilevo::codes::ERRORS.iter().any(|(known, _)| *known == code), "no such code: {code}");
+    Coded { code, message }.into()
+}
+
 /// Prints why a command failed.
 pub(crate) fn say_error(error: &anyhow::Error) {
     let mut said = error.to_string();
-    let code = error.chain().find_map(bilevo::codes::code).map(|code| format!("[{code}]")).unwrap_or_default();
+    let own = |cause: &(dyn std::error::Error + 'static)| cause.downcast_ref::<Coded>().map(|coded| coded.code);
+    let code = error.chain().find_map(|cause| own(cause).or_else(|| bilevo_lab::code(cause)));
+    let code = code.map(|code| format!("[{code}]")).unwrap_or_default();
     say(format_args!("{BAD}error{code}{BAD:#}: {said}"));
     for cause in error.chain().skip(1).map(|cause| cause.to_string()) {
         // Some errors quote their cause.

@@ -22,3 +22,12 @@ pub mod store;
 pub mod tables;
 #[cfg(test)]
 mod testing;
+
+use std::error::Error;
+
+/// The stable code of an error ([`bilevo::codes::ERRORS`]), or of the nearest of its causes that has one.
+pub fn code(error: &(dyn Error + 'static)) -> Option<&'static str> {
+    let store = error.downcast_ref().map(store::StoreError::code);
+    let folder = || error.downcast_ref().and_then(paper::folder::FolderError::code);
+    store.or_else(folder).or_else(|| bilevo::codes::code(error))
+}

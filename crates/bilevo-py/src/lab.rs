@@ -9,6 +9,7 @@ use bilevo_lab::runner::{GridReport, Progress, RunFailure, RunGridOptions, run_t
 use bilevo_lab::store::{Filter, Store};
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -81,7 +82,7 @@ pub(crate) fn lab_run(
     let tasks = grid.tasks().map_err(|error| errors::problem(py, error))?;
     let stop = Arc::new(AtomicBool::new(false));
     let report = interruptible(py, &stop, || {
-        let mut store = Store::open(&path).map_err(|error| error.to_string())?;
+        let mut store = Store::open(&path).map_err(|error| told(&error))?;
         let missing = store.missing_log();
         let mut tell = |state: &Progress<'_>| tell(progress.as_ref(), state);
         let options = RunGridOptions { jobs, stop: stop.clone(), progress: Some(&mut tell), ..Default::default() };
@@ -89,12 +90,24 @@ pub(crate) fn lab_run(
             None => solve_task(task, stop),
             Some(send) => send_task(send, task, stop),
         };
-        let report = run_tasks(&tasks, &mut store, &run, options).map_err(|error| error.to_string())?;
-        Ok::<_, String>((report, missing))
+        let report = run_tasks(&tasks, &mut store, &run, options).map_err(|error| told(&error))?;
+        Ok::<_, Told>((report, missing))
     })?;
-    report
-        .map(|(report, missing)| (report_json(&report), missing))
-        .map_err(|message| errors::exception(py, "BilevoError", message))
+    report.map(|(report, missing)| (report_json(&report), missing)).map_err(|told| exception(py, told))
+}
+
+/// The message of an error, and its code if it has one.
+type Told = (String, Option<&'static str>);
+
+fn told(error: &(dyn Error + 'static)) -> Told {
+    (error.to_string(), bilevo_lab::code(error))
+}
+
+fn exception(py: Python<'_>, (message, code): Told) -> PyErr {
+    match code {
+        Some(code) => errors::told(py, "BilevoError", code, message),
+        None => errors::exception(py, "BilevoError", message),
+    }
 }
 
 /// Does one task that [`lab_run`] sent.
@@ -121,14 +134,14 @@ pub(crate) fn lab_rows(py: Python<'_>, path: PathBuf, traces: bool) -> PyResult<
         let rows = store.rows(&filter)?;
         Ok((json(&rows.into_iter().map(SentRow::from).collect::<Vec<_>>()), store.missing_log()))
     });
-    read.map_err(|error: bilevo_lab::store::StoreError| errors::exception(py, "BilevoError", error))
+    read.map_err(|error: bilevo_lab::store::StoreError| exception(py, told(&error)))
 }
 
 /// The runs of a store that failed, with their reasons, as JSON.
 #[pyfunction]
 pub(crate) fn lab_failures(py: Python<'_>, path: PathBuf) -> PyResult<String> {
     let read = |path: &Path| Store::read(path)?.failures();
-    let failures = py.detach(|| read(&path)).map_err(|error| errors::exception(py, "BilevoError", error))?;
+    let failures = py.detach(|| read(&path)).map_err(|error| exception(py, told(&error)))?;
     Ok(json(&failures.into_iter().map(|failed| (failed.id, failed.message)).collect::<Vec<_>>()))
 }
 

@@ -7,7 +7,6 @@ use crate::Exit;
 use crate::args::{Format, SizeArgs};
 use crate::output::{self, BOLD};
 use crate::table::{columns, heading};
-use anyhow::bail;
 use bilevo::problems::ProblemError;
 use bilevo::{Config, ConfigError};
 use bilevo::{SourceError, methods, settings, source};
@@ -60,10 +59,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Err(unknown) => {
             let source = match source::open(&args.what, args.size.dims()) {
                 Err(SourceError::Problem(ProblemError::Unknown { nearest: None, .. })) => match unknown {
-                    ConfigError::UnknownMethod { nearest: None, .. } => bail!(
-                        "there is no method or problem `{}`\nhint: `bilevo list methods` and `bilevo list problems` show all",
-                        output::plain(&args.what)
-                    ),
+                    ConfigError::UnknownMethod { nearest: None, .. } => {
+                        let hint = "`bilevo list methods` and `bilevo list problems` show all";
+                        let what = output::plain(&args.what);
+                        let message = format!("there is no method or problem `{what}`\nhint: {hint}");
+                        return Err(output::coded("E101", message));
+                    }
                     // Probably a typo in the name of a method.
                     unknown => return Err(unknown.into()),
                 },

@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         .map(|(ending, text)| (path.with_extension(ending), named(text, &stem)))
         .collect();
     if let Some((there, _)) = texts.iter().find(|(file, _)| file.symlink_metadata().is_ok()) {
-        bail!(exists(there));
+        return Err(exists(there));
     }
     for (file, text) in &texts {
         files::write(file, &NEW, |out| out.write_all(text.as_bytes()))?;
@@ -85,6 +85,7 @@ fn named(text: &str, stem: &str) -> String {
     text.lines().map(line).collect()
 }
 
-fn exists(path: &Path) -> String {
-    format!("`{}` exists already\nhint: choose another name, or remove it first", path.display())
+fn exists(path: &Path) -> anyhow::Error {
+    let hint = "choose another name, or remove it first";
+    output::coded("E403", format!("`{}` exists already\nhint: {hint}", path.display()))
 }

@@ -194,7 +194,7 @@ fn what_cannot_be_meant_is_refused_with_one_clear_message() {
     refused(&["solve", ""], &["there is no problem"]);
     refused(&["solve", "smd1", "-m", "tlea-dd"], &["did you mean `tlea-de`?"]);
     refused(&["explain", "bl-cma-se"], &["did you mean `bl-cma-es`?"]);
-    refused(&["explain", "xyzzy"], &["there is no method or problem `xyzzy`", "`bilevo list problems`"]);
+    refused(&["explain", "xyzzy"], &["error[E101]: there is no method or problem `xyzzy`", "`bilevo list problems`"]);
     refused(&["list"], &["[possible values: problems, methods, parts, settings]"]);
     refused(&["list", "problem"], &["problems"]);
     refused(&["man", "slove"], &["did you mean `solve`?"]);

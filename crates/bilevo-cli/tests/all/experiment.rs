@@ -274,7 +274,7 @@ fn mistakes_are_refused_before_anything_runs() {
         (&["run", "grid.toml", "--store", "notes.db"], "is not a bilevo store"),
         (&["run", "grid.toml", "-m", "boc"], "cannot be used with"),
         (&["run", "-m", "boc", "-p", "tp1", "--dims", "5+5"], "only 2+2"),
-        (&["status", "--store", "none.db"], "there is no store"),
+        (&["status", "--store", "none.db"], "error[E401]: there is no store"),
         (&["export", "--store", "none.db", "--format", "csv", "--traces"], "CSV cannot hold"),
         (&["export", "--store", "none.db", "--format", "ioh"], "--out"),
     ] {

@@ -76,7 +76,7 @@ fn new_never_writes_over_a_file() {
     for name in ["mine", "mine.toml"] {
         let output = bilevo(folder.path(), &["new", name]);
         assert_eq!(code(&output), 2);
-        assert!(text(&output.stderr).contains("`mine.toml` exists already"), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("error[E403]: `mine.toml` exists already"), "{}", text(&output.stderr));
     }
     // A template of two files writes neither if one is there.
     std::fs::write(folder.path().join("plant.py"), "precious").unwrap();

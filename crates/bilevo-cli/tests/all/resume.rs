@@ -167,7 +167,7 @@ fn the_checkpoint_of_another_run_is_kept_even_when_finished() {
         [&first[..], &["--method", "boc"]].concat(),
     ];
     for other in others {
-        refused(at, &other, &["another run: smd8 2+3 with portfolio, seed 3", "--resume a", "delete"]);
+        refused(at, &other, &["error[E504]", "another run: smd8 2+3 with portfolio, seed 3", "--resume a", "delete"]);
     }
     std::fs::write(at.join("cut"), &before[..60]).unwrap();
     refused(at, &["solve", "smd1", "--seed", "3", "--checkpoint", "cut"], &["left unchanged", "is cut off"]);

@@ -89,7 +89,7 @@ fn what_cannot_be_swept_is_said() {
         (&["solve", "income.toml", "--sweep", "weights=1:2:3"], "a list of numbers cannot be swept over"),
         (&["solve", "income.toml", "--sweep", "a=1"], "FROM:TO:COUNT"),
         (&["solve", "tolls.toml", "--front", "--audit"], "cannot be used with"),
-        (&["solve", "smd1", "--front"], "hint: is the path right?"),
+        (&["solve", "smd1", "--front"], "needs a problem file, but smd1 is built in"),
     ] {
         let output = bilevo(folder.path(), args);
         let said = String::from_utf8(output.stderr).unwrap();

@@ -79,6 +79,18 @@ pub enum FolderError {
     Files(#[from] FileError),
 }
 
+impl FolderError {
+    /// The stable code of this error ([`bilevo::codes::ERRORS`]).
+    pub(crate) fn code(&self) -> Option<&'static str> {
+        match self {
+            FolderError::NotAFolder { .. } => Some("E404"),
+            FolderError::OtherStudy { .. } | FolderError::Foreign { .. } => Some("E403"),
+            FolderError::Report(error) => bilevo::codes::code(error),
+            FolderError::Files(error) => bilevo::codes::code(error),
+        }
+    }
+}
+
 impl Contents {
     /// The contents of a study of some comparisons, without files yet.
     pub fn new(comparisons: &[Comparison], first_seed: u64, runs: u64) -> Contents {

@@ -88,6 +88,14 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// The stable code of this error ([`bilevo::codes::ERRORS`]).
+    pub fn code(&self) -> &'static str {
+        match self {
+            StoreError::NotAStore { .. } => "E403",
+            _ => "E401",
+        }
+    }
+
     /// Some other file is where the store should go.
     pub(super) fn not_a_store(path: &Path, found: &'static str) -> StoreError {
         StoreError::NotAStore { path: path.to_path_buf(), found, hint: "give a path where there is no file yet" }

@@ -1,6 +1,7 @@
 //! The grid of an experiment: from a file or from the command line.
 
 use crate::args::Dims;
+use crate::output::coded;
 use crate::settings;
 use bilevo::problems::file::{MAX_FILE, text_of};
 use bilevo_lab::grid::Grid;
@@ -37,7 +38,7 @@ impl GridArgs {
         let mut grid = match &self.grid {
             Some(path) => {
                 let text = text_of(path, MAX_FILE)
-                    .map_err(|reason| anyhow::anyhow!("cannot read `{}`: {reason}", path.display()))?;
+                    .map_err(|reason| coded("E401", format!("cannot read `{}`: {reason}", path.display())))?;
                 let folder = path.parent().unwrap_or(Path::new(""));
                 Grid::parse(&text, folder).map_err(|e| anyhow::anyhow!("in `{}`: {e}", path.display()))?
             }

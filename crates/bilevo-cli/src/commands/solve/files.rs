@@ -3,7 +3,8 @@
 use super::{Args, resume};
 use crate::args::Format;
 use crate::commands::quoted;
-use anyhow::{anyhow, bail};
+use crate::output;
+use anyhow::bail;
 use bilevo::files::same_place;
 use bilevo::{CheckpointError, Run, RunError, RunId, checkpoint};
 use std::path::{Path, PathBuf};
@@ -54,16 +55,14 @@ pub(super) fn with_way_out(error: RunError, args: &Args) -> anyhow::Error {
         }
         _ => {
             let words = args.resume.as_ref().and_then(|_| resume::budget_words(&error));
-            return words.map_or_else(|| error.into(), anyhow::Error::msg);
+            return words.map_or_else(|| error.into(), |words| output::coded("E206", words));
         }
     };
     let resume = if header.finished { "shows its result" } else { "continues it" };
-    anyhow!(
-        "`{}` holds {what}: {}\nhint: `{}` {resume}; give another name to keep it, or delete the file to overwrite it",
-        path.display(),
-        header.id,
-        resume::command(args, path)
-    )
+    let hint = format!("`{}` {resume}; give another name to keep it", resume::command(args, path));
+    let message =
+        format!("`{}` holds {what}: {}\nhint: {hint}, or delete the file to overwrite it", path.display(), header.id);
+    output::coded("E504", message)
 }
 
 /// A path that both the shell and the program understand: one that begins with a dash would be a flag, unless it is

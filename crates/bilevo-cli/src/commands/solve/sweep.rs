@@ -4,11 +4,12 @@ use super::{Args, started};
 use crate::args::Format;
 use crate::output::{self, digits, grouped};
 use crate::{Exit, table};
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use bilevo::known::{Evaluation, Recorder};
 use bilevo::problems::file::{Goal, Reading};
 use bilevo::{Direction, Level, RunResult, Solution, Source, Start, Status, methods, source};
 use serde::Serialize;
+use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -127,7 +128,7 @@ impl Runs<'_> {
         let mut points: Vec<Point> = Vec::new();
         for &value in values {
             let reading = Reading { parameters: vec![(name.clone(), value)], goal: None };
-            let source = source::open_as(self.path, &reading)?;
+            let source = open_as(self.path, &reading, "--sweep")?;
             let start = points.last().and_then(|point| start(&point.result));
             let effort = if points.is_empty() { "normal" } else { "quick" };
             // The functions have changed, so evaluations for another value are useless.
@@ -206,12 +207,22 @@ impl Runs<'_> {
     }
 
     fn open(&self, goal: Goal) -> anyhow::Result<Box<dyn Source>> {
-        let source = source::open_as(self.path, &Reading { parameters: Vec::new(), goal: Some(goal) })?;
+        let source = open_as(self.path, &Reading { parameters: Vec::new(), goal: Some(goal) }, "--front")?;
         if source.formulas().is_none() {
             bail!("`--front` needs formulas\nhint: for functions or programs there is `bilevo.pareto` in Python");
         }
         Ok(source)
     }
+}
+
+/// A problem file with other numbers, or with one goal.
+fn open_as(path: &str, reading: &Reading, flag: &str) -> anyhow::Result<Box<dyn Source>> {
+    source::open_as(path, reading).map_err(|error| match source::open(path, None) {
+        Ok(source) if !Path::new(path).exists() => {
+            anyhow!("`{flag}` needs a problem file, but {} is built in\nhint: give the path of a file", source.id())
+        }
+        _ => error.into(),
+    })
 }
 
 /// The problem with either goal.

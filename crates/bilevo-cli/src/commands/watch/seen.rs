@@ -1,7 +1,6 @@
 //! What a checkpoint or a store shows about its runs.
 
-use crate::output::{counted, grouped, point, short};
-use anyhow::bail;
+use crate::output::{coded, counted, grouped, point, short};
 use bilevo::checkpoint::{self, Checkpoint};
 use bilevo::codes::code;
 use bilevo::{Direction, Fate, Names, RunId, Step};
@@ -21,7 +20,7 @@ const SHOWN: usize = 12;
 
 /// How to get something to watch.
 const WRITERS: &str =
-    "`bilevo solve … --checkpoint FILE` and `bilevo experiment run … --store FILE` write what can be watched";
+    "give a file that `bilevo solve … --checkpoint FILE` or `bilevo experiment run … --store FILE` writes";
 
 /// A file that is read repeatedly.
 pub(super) struct Watched {
@@ -45,11 +44,13 @@ impl Watched {
             Ok(_) => What::Run,
             Err(not_a_run) => match Store::read(path) {
                 Ok(_) => What::Experiment,
-                Err(_) if path.exists() && code(&not_a_run) == Some("E403") => bail!(
-                    "`{}` is neither a checkpoint nor the store of an experiment\nhint: {WRITERS}",
-                    path.display()
-                ),
-                Err(_) if !path.exists() => bail!("there is no file `{}`\nhint: {WRITERS}", path.display()),
+                Err(_) if path.exists() && code(&not_a_run) == Some("E403") => {
+                    let words = "is neither a checkpoint nor the store of an experiment";
+                    return Err(coded("E501", format!("`{}` {words}\nhint: {WRITERS}", path.display())));
+                }
+                Err(_) if !path.exists() => {
+                    return Err(coded("E401", format!("there is no file `{}`\nhint: {WRITERS}", path.display())));
+                }
                 // The message about a damaged file is that about a checkpoint, which people watch most.
                 Err(_) => return Err(not_a_run.into()),
             },
