@@ -1,4 +1,4 @@
-"""A plant and its controller: part of the designs cannot be operated at all.
+"""A plant and its controller: some designs cannot be operated at all.
 
     python plant.py [--seed 1] [--effort normal] [--reference]
 

@@ -188,7 +188,7 @@ class _ExecutorCrew(Crew):
         """Replaces lost workers."""
         if self._rebuild is not None:
             if attempt == 0:
-                words = "a worker process died; the pool is built anew and its work sent again"
+                words = "a worker process died; a new pool takes its place, and the work is sent again"
                 warnings.warn(BilevoWarning(words, "W302"), stacklevel=2)
             _stop(self._executor, in_a_hurry=True)
             self._executor = self._rebuild()

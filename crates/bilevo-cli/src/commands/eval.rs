@@ -38,7 +38,7 @@ impl std::str::FromStr for Vector {
             _ => Err(format!("`{word}` is not a finite number")),
         };
         let fields = text.split(',').map(|field| match field.split_whitespace().collect::<Vec<_>>() {
-            words if words.is_empty() => Err("a number is missing beside a comma".to_string()),
+            words if words.is_empty() => Err("a number is missing next to a comma".to_string()),
             words => words.into_iter().map(number).collect::<Result<Vec<f64>, _>>(),
         });
         fields.collect::<Result<Vec<_>, _>>().map(|fields| Vector(fields.concat()))

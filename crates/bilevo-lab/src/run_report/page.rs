@@ -236,7 +236,7 @@ fn sensitivity(report: &RunReport<'_>) -> Option<Table> {
     };
     let rows: Vec<_> = report.slices(Level::Upper).filter_map(row).collect();
     let columns = ["variable", "value", "change of F one step down", "one step up"];
-    let note = "A step is a hundredth of the range, or 1 for a whole number; the follower responds anew.";
+    let note = "A step is a hundredth of the range, or 1 for a whole number; the follower responds again.";
     (!rows.is_empty()).then(|| table("Sensitivity", &columns, rows, note))
 }
 

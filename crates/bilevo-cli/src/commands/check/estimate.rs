@@ -56,19 +56,19 @@ impl Estimate {
     pub(super) fn words(&self) -> String {
         let method = &self.method;
         let (Some(count), Some(seconds)) = (self.evaluations.1.map(grouped), self.seconds.1.map(rough)) else {
-            return format!("by {method}; how long that takes was not measured for problems of this size");
+            return format!("with {method}; how long that takes was not measured for problems of this size");
         };
         match (self.evaluations.0, self.seconds.0) {
             (Some(from), Some(least)) => format!(
-                "eight of ten test problems of this size took {} to {count} evaluations by {method}; here {} to \
-                 {seconds} on one thread",
+                "eight of ten test problems of this size took {} to {count} evaluations with {method}; \
+                 here, that takes {} to {seconds} on one thread",
                 grouped(from),
                 rough(least)
             ),
-            _ if self.is_limit => format!("at most {count} evaluations by {method}, {seconds} on one thread"),
+            _ if self.is_limit => format!("at most {count} evaluations with {method}, {seconds} on one thread"),
             _ => format!(
-                "nine of ten test problems of this size took at most {count} evaluations by {method}; here {seconds} \
-                 on one thread"
+                "nine of ten test problems of this size took at most {count} evaluations with {method}; \
+                 here, that takes {seconds} on one thread"
             ),
         }
     }

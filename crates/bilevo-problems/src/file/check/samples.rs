@@ -157,8 +157,13 @@ impl Tally {
             let (reason, hint) = reason.split_once("\nhint: ").unwrap_or((reason, ""));
             let hint = if hint.is_empty() { String::new() } else { format!("{hint}; ") };
             if self.failed == self.points {
-                let message = format!("{reason}, and no other of the sampled points has a value either");
-                remarks.say(Severity::Error, Part::Objective(level), message, format!("{hint}this was at {at}"));
+                let message = format!("no sampled point has a value: {reason}");
+                remarks.say(
+                    Severity::Error,
+                    Part::Objective(level),
+                    message,
+                    format!("{hint}the first point was {at}"),
+                );
             } else {
                 let message = format!("{reason} at {} of {} sampled points", self.failed, self.points);
                 let way_out = match remarks.subject {
