@@ -1,13 +1,23 @@
-//! The processor's time, which other programs do not disturb.
+//! The processor's time, which other programs do not disturb; on Windows, the wall's.
 
-use rustix::time::{ClockId, clock_gettime};
-
-/// Seconds of the processor that `work` took, and what came of it.
+/// Seconds that `work` took, and what came of it.
 pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
-    let clock = || {
+    let seconds = clock();
+    let before = seconds();
+    (work(), seconds() - before)
+}
+
+#[cfg(not(windows))]
+fn clock() -> impl Fn() -> f64 {
+    use rustix::time::{ClockId, clock_gettime};
+    || {
         let now = clock_gettime(ClockId::ProcessCPUTime);
         now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
-    };
-    let before = clock();
-    (work(), clock() - before)
+    }
+}
+
+#[cfg(windows)]
+fn clock() -> impl Fn() -> f64 {
+    let start = std::time::Instant::now();
+    move || start.elapsed().as_secs_f64()
 }
