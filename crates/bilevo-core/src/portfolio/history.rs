@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 /// Distance below which two claims are one place.
 const SAME: f64 = 1e-3;
 
+/// Violation, in units of the constraints' scales, of a claim that was found roughly.
+const ROUGHLY: f64 = 0.03;
+
 /// Answers that are remembered, if they differ by more than this: in a box far too wide, basins lie close together.
 const REMEMBERED: usize = 12;
 pub(super) const ALIKE: f64 = 0.01;
@@ -142,6 +145,14 @@ impl History {
     /// Whether a claim is better than the elite.
     pub(super) fn promises(&self, claim: &Claim) -> bool {
         self.elite().is_none_or(|elite| self.scales.promises(claim, elite))
+    }
+
+    /// The same for a claim that was only found roughly: a leaning descent may still break a constraint by as much as its
+    /// last step was long.
+    pub(super) fn nearly_promises(&self, claim: &Claim) -> bool {
+        let gain = |elite: &Claim| elite.value() - claim.value() > self.scales.tolerance(elite.value());
+        let is_nearly_feasible = self.scales.violation(claim) <= ROUGHLY;
+        self.promises(claim) || is_nearly_feasible && self.elite().is_none_or(gain)
     }
 
     /// Whether a claim is the elite, as far as can be told without a full verdict.

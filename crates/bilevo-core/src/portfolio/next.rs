@@ -219,12 +219,17 @@ fn edge(history: &History, config: &PortfolioConfig, restart: &[&Entry]) -> Opti
     may.then(|| Next::Edge(elite.clone(), without.x.clone()))
 }
 
-/// A population's claim that is better than the elite, where the descent that was to finish it ended elsewhere.
+/// A claim that is better than the elite, where the descent that was to finish it ended elsewhere: it may have slid off
+/// an edge, which a verdict on the claim brings to light.
 fn left_behind(history: &History, restart: &[&Entry]) -> Option<Next> {
     let first = history.entries.len() - restart.len();
-    let claim = |e: &Entry| e.claim.clone().filter(|_| e.kind == Kind::Population && e.verdict.is_none());
+    let plain = |kind: Kind| {
+        matches!(kind, Kind::Population | Kind::Descent | Kind::Known | Kind::NearEnds | Kind::Dent | Kind::Finish)
+    };
+    let claim = |e: &Entry| e.claim.clone().filter(|_| plain(e.kind) && e.verdict.is_none());
     let better = |c: &Claim| c.settled && history.scales.is_feasible(c) && history.promises(c);
-    let at = restart.iter().rposition(|e| claim(e).is_some_and(|c| better(&c)))?;
+    let (_, before) = restart.split_last()?;
+    let at = before.iter().rposition(|e| claim(e).is_some_and(|c| better(&c)))?;
     Some(Next::Verify(first + at, Depth::Full))
 }
 

@@ -335,6 +335,28 @@ fn a_leaning_descent_that_loses_its_way_goes_to_its_exact_end_from_the_step_befo
 }
 
 #[test]
+fn what_the_leader_alone_would_choose_gets_one_exact_end() {
+    let lean = |restart: u64, kind: Kind, value: f64| ended(restart, kind, End::Converged, value);
+    let wish =
+        |restart| [(Kind::LeanAway, 0.01), (Kind::LeanOn, 0.01), (Kind::LeanOn, 0.2)].map(|(k, v)| lean(restart, k, v));
+    let mut entries = [&agreed()[..], &wish(4)].concat();
+    assert_eq!(after(entries.clone()), Next::Exact(claim(0.01, 0.5), Vec::new()));
+    entries.push(Entry { claim: None, ..ended(4, Kind::Exact, End::Lost, 0.1) });
+    assert!(!matches!(after([&entries[..], &wish(5)].concat()), Next::Exact(..)));
+    // Where F follows the weight the leader had to give way: that is another matter.
+    let way = [lean(5, Kind::LeanAway, 0.01), lean(5, Kind::LeanOn, 0.02), lean(5, Kind::LeanOn, 0.2)];
+    assert_eq!(after([&entries[..], &way].concat()), Next::Exact(claim(0.02, 0.5), Vec::new()));
+}
+
+#[test]
+fn a_leaning_descent_may_break_a_constraint_by_a_little_on_its_way() {
+    let lean = |by: f64| breaks(ended(4, Kind::LeanAway, End::Converged, 0.01), by);
+    let goes_on =
+        |entry: Entry| matches!(constrained([&agreed()[..], &[entry]].concat()), Next::Lean { kind: Kind::LeanOn, .. });
+    assert!(goes_on(lean(0.01)) && !goes_on(lean(0.1)));
+}
+
+#[test]
 fn an_exact_end_without_a_tie_gets_no_verdict() {
     let exact = |entry: Entry| after([&agreed()[..], &[entry]].concat());
     assert_eq!(exact(ended(4, Kind::Exact, End::Converged, 0.1)), Next::Verify(3, Depth::Full));
@@ -358,6 +380,10 @@ fn a_population_that_its_descent_left_behind_gets_a_verdict() {
     assert!(!matches!(after(entries.clone()), Next::Verify(1, Depth::Full)));
     entries[1] = ended(2, Kind::Population, End::Converged, 0.3);
     assert!(!matches!(after(entries), Next::Verify(1, _)));
+    // So does the claim of a descent that slid off an edge when it went on.
+    let spent = ended(2, Kind::Descent, End::Spent, 0.15);
+    let slid = vec![verified(1, Kind::Descent, 0.2), spent, verified(2, Kind::Finish, 0.9)];
+    assert_eq!(after(slid), Next::Verify(1, Depth::Full));
 }
 
 #[test]

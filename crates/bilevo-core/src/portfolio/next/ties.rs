@@ -9,6 +9,8 @@ use crate::portfolio::verify::Verdict;
 
 /// A leaning descent has lost its way if F changes by this many times as much as under the weight before.
 const LEAP: f64 = 4.0;
+/// F of so many leaning descents, one after the other, is the same where only the leader matters.
+const STILL: usize = 2;
 /// Share of what a leaning descent promises that may be lost where the follower loses nothing.
 const NEARLY: f64 = 0.02;
 /// Leaning descents that must follow the elite if one of them found it.
@@ -52,11 +54,16 @@ pub(super) fn after_leaning(history: &History, config: &PortfolioConfig, restart
         return None;
     }
     let ladder = ladder(history, first);
-    let promising = restart.iter().map_while(|e| e.claim.as_ref().filter(|c| history.promises(c)));
+    let promising = restart.iter().map_while(|e| e.claim.as_ref().filter(|c| history.nearly_promises(c)));
     let mut claims: Vec<&Claim> = promising.collect();
     let leaps = |a: f64, b: f64, c: f64| (c - b).abs() > LEAP * (b - a).abs() + history.scales.tolerance(b);
-    // One that promises nothing any more was on its way there before.
+    // One that promises nothing any more was on its way there before ...
     let lost = claims.len() < restart.len();
+    // ... unless the leader had all it wanted until the follower let go: that is what the leader alone would choose.
+    // From there one exact end is enough.
+    if lost && stood_still(history, &claims) && history.entries.iter().any(|e| e.kind == Kind::Exact) {
+        return None;
+    }
     if let [.., a, b, c] = claims[..]
         && (lost || leaps(a.value(), b.value(), c.value()))
     {
@@ -77,6 +84,12 @@ pub(super) fn after_leaning(history: &History, config: &PortfolioConfig, restart
     (!vanishes).then(|| Next::Exact(claim.clone(), rivals(history)))
 }
 
+/// Whether F has not changed under the latest weights.
+fn stood_still(history: &History, claims: &[&Claim]) -> bool {
+    let same = |pair: &[&Claim]| (pair[0].value() - pair[1].value()).abs() <= history.scales.tolerance(pair[0].value());
+    claims.len() >= STILL && claims[claims.len() - STILL..].windows(2).all(same)
+}
+
 /// Where exact ends lead nowhere, from what the leaning descent promised to where the follower loses nothing by an
 /// answer that is nearly as good.
 pub(super) fn regret(history: &History, config: &PortfolioConfig, restart: &[&Entry]) -> Option<Next> {
@@ -84,7 +97,8 @@ pub(super) fn regret(history: &History, config: &PortfolioConfig, restart: &[&En
     // What an earlier run looked at is not all looked at again.
     let had = history.is_elite_known() || restart.iter().any(|e| e.kind == Kind::Regret);
     let leans = |e: &&&Entry| matches!(e.kind, Kind::LeanHere | Kind::LeanAway | Kind::LeanOn);
-    let leant = restart.iter().rev().filter(leans).find_map(|e| e.claim.as_ref().filter(|c| history.promises(c)))?;
+    let leant =
+        restart.iter().rev().filter(leans).find_map(|e| e.claim.as_ref().filter(|c| history.nearly_promises(c)))?;
     let elite = history.elite().filter(|elite| last.verified() != Some(elite))?;
     let level = leant.value() + NEARLY * (elite.value() - leant.value());
     (!had && may_cost(history, config, Kind::Regret)).then(|| Next::Regret(leant.clone(), level))

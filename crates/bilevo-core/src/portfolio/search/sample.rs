@@ -3,10 +3,11 @@
 //! A Latin hypercube over (x, y). Randomness: `Purpose::Position`.
 
 use super::{End, Ground, Rows, Search, Wanted, latin_hypercube};
-use crate::portfolio::claim::Claim;
+use crate::portfolio::claim::{Claim, Scales};
 use crate::problem::Level;
 use crate::rng::Stream;
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 
 /// Points.
 const COUNT: usize = 20;
@@ -27,6 +28,14 @@ impl Sample {
         points.points = latin_hypercube(COUNT, dim, &mut stream).concat();
         Sample { points, below: Rows::new(), above: Rows::new(), best: None }
     }
+}
+
+/// Feasible claims come first. Where there is none, as with an equation of the leader, F counts as well as the
+/// violation: the point that breaks an equation least could be any.
+fn order(scales: &Scales, a: &Claim, b: &Claim) -> Ordering {
+    let infeasible = |claim: &Claim| !scales.is_feasible(claim);
+    let rough = |claim: &Claim| claim.value() / scales.leader() + scales.violation(claim);
+    infeasible(a).cmp(&infeasible(b)).then(rough(a).total_cmp(&rough(b)))
 }
 
 impl Search for Sample {
@@ -54,7 +63,7 @@ impl Search for Sample {
             lower: below.clone(),
             settled: false,
         });
-        self.best = claims.min_by(|a, b| ground.scales.compare(a, b));
+        self.best = claims.min_by(|a, b| order(ground.scales, a, b));
     }
 
     fn claim(&self) -> Option<Claim> {

@@ -119,6 +119,17 @@ mod sample {
     }
 
     #[test]
+    fn where_no_point_keeps_an_equation_f_counts_too() {
+        // All of them break it by one at least, and the best F is where it is broken by little more.
+        let equation: Function = |p| vec![-p[0], 1.0 + 0.01 * p[0]];
+        let mut bench = Bench::new(equation, follows);
+        let mut search = sample(&bench);
+        bench.run(&mut search);
+        let best = bench.judged().into_iter().map(|p| -p[0]).min_by(f64::total_cmp);
+        assert_eq!(search.claim().map(|c| c.value()), best);
+    }
+
+    #[test]
     fn without_lower_evaluations_it_claims_nothing() {
         let mut bench = Bench::new(bowl, follows);
         let mut search = sample(&bench);
