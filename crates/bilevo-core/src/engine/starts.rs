@@ -18,9 +18,7 @@ pub struct Start {
 #[non_exhaustive]
 pub enum StartError {
     /// A wrong number of values.
-    #[error(
-        "start {number} has {got} numbers for {letter}, but the problem has {expected}\nhint: give one number for each variable"
-    )]
+    #[error("start {number}: {letter} has dimension {expected}, not {got}\nhint: give one number for each variable")]
     Size {
         /// Number of the start, from 1.
         number: usize,
