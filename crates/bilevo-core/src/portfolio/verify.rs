@@ -13,6 +13,7 @@
 //! leader chooses. All margins are shares of the scale of f.
 //! Randomness: `Purpose::Recheck`, one stream for each verdict.
 
+mod judge;
 mod sample;
 mod scan;
 mod surprise;
@@ -336,67 +337,6 @@ impl Verify {
         }
         self.exact.push(Answer { y: follower.y, row: follower.row });
         self.next_exact();
-    }
-
-    /// The best of the exact answers, and whether it is another one than the claim's.
-    fn decide(&mut self, scales: &Scales) -> bool {
-        let mut better = false;
-        for i in 0..self.exact.len() {
-            let found = &self.exact[i];
-            let away = distance(&found.y, &self.claim.y);
-            let margin = match (away > DIFFERENT, self.look.decided) {
-                (false, false) if self.look.chosen => (CARES * away * away).max(BETTER.0),
-                (false, _) => BETTER.0,
-                (true, false) => BETTER.1,
-                (true, true) => BETTER.2,
-            };
-            if self.beats(scales, &found.row, &self.best.row, margin) {
-                self.best = found.clone();
-                better = true;
-            }
-        }
-        better
-    }
-
-    /// Minima other than the best.
-    fn others(&self, scales: &Scales) -> Vec<Answer> {
-        let mut others: Vec<Answer> = Vec::new();
-        for found in &self.exact {
-            let new = |a: &Answer| distance(&a.y, &found.y) > DIFFERENT;
-            if scales.answer_is_feasible(&found.row) && new(&self.best) && others.iter().all(new) {
-                others.push(found.clone());
-            }
-        }
-        others
-    }
-
-    /// The verdict, with the rows of F at the best answer and at the others.
-    fn judged(&mut self, scales: &Scales, rows: &Rows) {
-        let others = self.others(scales);
-        let tied = others.iter().any(|a| (a.row[0] - self.best.row[0]).abs() <= BETTER.1 * self.scale);
-        let own = self.exact.first().is_some_and(|own| self.is_below(scales, &self.best, own));
-        let moved = distance(&self.best.y, &self.claim.y) > DIFFERENT || own;
-        let of = |answer: &Answer, upper: &[f64], settled: bool| Claim {
-            x: self.claim.x.clone(),
-            y: answer.y.clone(),
-            upper: upper.to_vec(),
-            lower: answer.row.clone(),
-            settled,
-        };
-        let kept = self.best.y == self.claim.y;
-        let mut rows = rows.iter();
-        let claim = if kept {
-            Claim { settled: self.settled, lower: self.best.row.clone(), ..self.claim.clone() }
-        } else {
-            match rows.next().filter(|row| !row.is_empty()) {
-                Some(row) => of(&self.best, row, self.settled || moved),
-                None => Claim { settled: false, ..self.claim.clone() },
-            }
-        };
-        let others = others.iter().zip(rows).filter(|(_, row)| !row.is_empty());
-        let others = others.map(|(answer, row)| of(answer, row, true)).collect();
-        let hoped = (moved && claim.y != self.claim.y).then(|| self.claim.clone());
-        self.stage = Stage::Ended(Verdict { claim, hoped, others, tied, range: self.range, depth: self.look.depth });
     }
 }
 

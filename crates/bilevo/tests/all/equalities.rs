@@ -70,3 +70,18 @@ fn through_the_library() {
     let problem = problem.upper_equality(|x, _| x[0] + x[1] - 2.0).lower_equality(|_, y| y[0] + y[1] - 1.0);
     check(&Solver::new(&problem).seed(2).run().unwrap());
 }
+
+/// Two players draw their moves with probabilities that add up to one. As soon as the leader plays its first move at all,
+/// the follower plays its first, and the leader gets at most 0. Only at x = (0, 1) does the follower not care, and its
+/// second move gives the leader 2: a single point on an equation, which no sample of the box keeps.
+#[test]
+fn a_tie_at_a_single_decision_is_found_on_an_equation_of_the_leader() {
+    let chances = || vec![(0.0, 1.0); 2];
+    let game = Functions::new("game", chances(), chances(), |x, y| x[1] * (2.0 * y[1] - y[0]), |x, y| -x[0] * y[0]);
+    let game = game.maximize_upper().upper_equality(|x, _| x[0] + x[1] - 1.0);
+    let game = game.lower_equality(|_, y| y[0] + y[1] - 1.0);
+    for seed in 1..=4 {
+        let found = Solver::new(&game).seed(seed).run().unwrap().upper_value().unwrap();
+        assert!((found - 2.0).abs() < 1e-4, "seed {seed}: {found}");
+    }
+}
