@@ -33,7 +33,7 @@ const MAX_LINKS: usize = 40;
 #[non_exhaustive]
 pub enum FileError {
     /// The system refused.
-    #[error("cannot {doing} the {kind} `{path}`: {}", reason(.source))]
+    #[error("cannot {doing} the {kind} `{path}`: {source}")]
     Io {
         /// `read` or `write`.
         doing: &'static str,
@@ -82,14 +82,6 @@ pub enum FileError {
         /// The file.
         path: PathBuf,
     },
-}
-
-/// Why, in words.
-fn reason(source: &io::Error) -> String {
-    match source.kind() {
-        io::ErrorKind::NotFound => "there is no such file".into(),
-        _ => source.to_string(),
-    }
 }
 
 /// Some kinds can be written to standard output instead.
