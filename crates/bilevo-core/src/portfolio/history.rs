@@ -60,6 +60,14 @@ pub(super) enum Kind {
     SmoothHere,
 }
 
+impl Kind {
+    /// Whether it searches the problem as it is, so that its claims are the run's answer before they have a verdict.
+    pub(super) fn is_plain(self) -> bool {
+        use Kind::{Dent, Descent, Finish, Known, NearEnds, Population};
+        matches!(self, Descent | Known | NearEnds | Dent | Finish | Population)
+    }
+}
+
 /// One search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Entry {

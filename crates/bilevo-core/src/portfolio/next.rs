@@ -223,10 +223,7 @@ fn edge(history: &History, config: &PortfolioConfig, restart: &[&Entry]) -> Opti
 /// an edge, which a verdict on the claim brings to light.
 fn left_behind(history: &History, restart: &[&Entry]) -> Option<Next> {
     let first = history.entries.len() - restart.len();
-    let plain = |kind: Kind| {
-        matches!(kind, Kind::Population | Kind::Descent | Kind::Known | Kind::NearEnds | Kind::Dent | Kind::Finish)
-    };
-    let claim = |e: &Entry| e.claim.clone().filter(|_| plain(e.kind) && e.verdict.is_none());
+    let claim = |e: &Entry| e.claim.clone().filter(|_| e.kind.is_plain() && e.verdict.is_none());
     let better = |c: &Claim| c.settled && history.scales.is_feasible(c) && history.promises(c);
     let (_, before) = restart.split_last()?;
     let at = before.iter().rposition(|e| claim(e).is_some_and(|c| better(&c)))?;

@@ -31,8 +31,6 @@ const AFTER: u64 = 2;
 /// Size of the first steps from the best pair of a few known ones, and from a pair that somebody gave.
 const KNOWN: f64 = 0.1;
 const GIVEN: f64 = 0.1;
-/// Searches whose claims are the run's answer before they have a verdict.
-const PLAIN: [Kind; 6] = [Kind::Descent, Kind::Known, Kind::NearEnds, Kind::Dent, Kind::Finish, Kind::Population];
 
 /// Values of F on a plateau differ by less than this share of its scale.
 const FLAT: f64 = 1e-9;
@@ -182,7 +180,7 @@ impl Portfolio {
 
     /// The latest entry, if the last of the total goes into its verdict.
     fn unverified(&self, left: u64) -> Option<usize> {
-        let last = self.history.last().filter(|e| PLAIN.contains(&e.kind) && e.verdict.is_none() && e.looks == 0)?;
+        let last = self.history.last().filter(|e| e.kind.is_plain() && e.verdict.is_none() && e.looks == 0)?;
         let worth = last.claim.as_ref().is_some_and(|claim| self.is_worth_a_verdict(claim));
         (worth && self.is_kept(left)).then(|| self.history.entries.len() - 1)
     }
@@ -280,7 +278,7 @@ impl Portfolio {
             Present::Population(search) => search.claim(),
             _ => None,
         };
-        let searches = |e: &&Entry| PLAIN.contains(&e.kind);
+        let searches = |e: &&Entry| e.kind.is_plain();
         let waits = |e: &&Entry| e.verdict.is_none() && e.end != End::Arrived;
         let latest = self.history.last().filter(searches).filter(waits).and_then(|e| e.claim.clone());
         let scales = Scales::new_like(&self.history.scales, &self.archive);

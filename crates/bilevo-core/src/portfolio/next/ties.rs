@@ -9,8 +9,6 @@ use crate::portfolio::verify::Verdict;
 
 /// A leaning descent has lost its way if F changes by this many times as much as under the weight before.
 const LEAP: f64 = 4.0;
-/// F of so many leaning descents, one after the other, is the same where only the leader matters.
-const STILL: usize = 2;
 /// Share of what a leaning descent promises that may be lost where the follower loses nothing.
 const NEARLY: f64 = 0.02;
 /// Leaning descents that must follow the elite if one of them found it.
@@ -84,10 +82,10 @@ pub(super) fn after_leaning(history: &History, config: &PortfolioConfig, restart
     (!vanishes).then(|| Next::Exact(claim.clone(), rivals(history)))
 }
 
-/// Whether F has not changed under the latest weights.
+/// Whether F has not changed from the last weight but one to the last.
 fn stood_still(history: &History, claims: &[&Claim]) -> bool {
-    let same = |pair: &[&Claim]| (pair[0].value() - pair[1].value()).abs() <= history.scales.tolerance(pair[0].value());
-    claims.len() >= STILL && claims[claims.len() - STILL..].windows(2).all(same)
+    let [.., a, b] = claims else { return false };
+    (a.value() - b.value()).abs() <= history.scales.tolerance(a.value())
 }
 
 /// Where exact ends lead nowhere, from what the leaning descent promised to where the follower loses nothing by an
