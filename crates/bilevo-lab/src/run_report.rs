@@ -13,7 +13,11 @@ pub(crate) use figures::Gaps;
 use crate::report::ReportError;
 use bilevo::audit::around::{Slice, Surroundings};
 use bilevo::problems::file::Labels;
+use bilevo::record::Step;
 use bilevo::{GenerationRecord, Level, ProblemSpec, RunResult};
+
+/// Violations up to this count as none.
+const FEASIBLE: f64 = 1e-6;
 
 /// The contents of a report on one run.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +65,17 @@ impl RunReport<'_> {
     /// A name with its unit, for an axis.
     fn axis(&self, name: &str) -> String {
         self.labels.unit(name).map_or(name.into(), |unit| format!("{name} ({unit})"))
+    }
+
+    /// The searches of the run, except those that ended at once, without an evaluation of their own.
+    fn searches(&self) -> impl Iterator<Item = &Step> {
+        self.result.history.iter().filter(|step| step.evaluations > 0)
+    }
+
+    /// Whether the answer violates a constraint of either level.
+    fn is_infeasible(&self) -> bool {
+        let violations = [self.result.upper_violation(), self.result.lower_violation()];
+        violations.into_iter().flatten().any(|violation| violation > FEASIBLE)
     }
 
     fn slices(&self, level: Level) -> impl Iterator<Item = &Slice> {

@@ -1,13 +1,13 @@
 //! The pictures in a report on a run: its progress, its searches, and slices around the answer.
 
-use super::RunReport;
+use super::{FEASIBLE, RunReport};
 use crate::figures::Scene;
 use crate::figures::axis::{Axis, Label, Spread};
 use crate::figures::frame::Frame;
 use crate::figures::scene::{Anchor, Ink, Item};
 use bilevo::audit::around::{Slice, SlicePoint};
 use bilevo::printable::{grouped, short};
-use bilevo::record::Fate;
+use bilevo::record::{Fate, Step};
 use bilevo::{GenerationRecord, Level};
 
 /// Size of the pictures of progress: narrow enough to be read on a phone.
@@ -20,8 +20,6 @@ const LABEL_HEIGHT: f64 = 13.0;
 const TOGETHER: f64 = 2.0;
 /// How many of the follower's variables are drawn in one panel.
 const RESPONSES: usize = 4;
-/// Violations up to this count as none.
-const FEASIBLE: f64 = 1e-6;
 
 fn frame((width, height): (f64, f64), x: Axis, y: Axis) -> Frame {
     Frame { left: 74.0, top: 34.0, width: width - 88.0, height: height - 78.0, x, y }
@@ -88,31 +86,41 @@ fn ink(fate: Fate) -> Ink {
     }
 }
 
+/// The outcomes that have a colour, in the order of the legend.
+const FATES: [Fate; 4] = [Fate::Confirmed, Fate::Corrected, Fate::Arrived, Fate::Passed];
+
+/// How many searches had which outcome, in words.
+fn outcomes(steps: &[&Step]) -> String {
+    let count = |fate: Fate| steps.iter().filter(|step| step.fate == fate).count();
+    let fates = FATES.into_iter().chain([Fate::Nothing]).filter(|&fate| count(fate) > 0);
+    let parts: Vec<_> = fates.map(|fate| format!("{} {fate}", count(fate))).collect();
+    format!("{} searches: {}. The table above lists them.", steps.len(), parts.join(", "))
+}
+
 /// Every search as a bar: how long it took, and how far from the answer it ended.
 pub(super) fn searches(report: &RunReport<'_>) -> Option<Scene> {
-    let steps = &report.result.history;
-    // For a single search, the curve says more.
+    let steps: Vec<&Step> = report.searches().collect();
+    // If there is only one search, the curve says more.
     let end = report.result.upper_value().filter(|_| steps.len() > 1)?;
     let values = || steps.iter().filter_map(|step| step.upper_value.filter(|_| step.feasible));
     let gaps = Gaps::new(end, values());
     let total: u64 = steps.iter().map(|step| step.evaluations).sum();
     let title = "Where each search ended";
-    let words = format!("{} searches; the table above lists them.", steps.len());
+    let words = outcomes(&steps);
     let mut scene = Scene::new(WIDE.0, WIDE.1 + 24.0, title, words);
     let x = Axis::around([0.0, total as f64].into_iter(), Spread::Linear, Label::Count);
     let y = Axis::around(values().map(|value| gaps.of(value)).chain([gaps.floor]), Spread::Log, Label::Value);
     let frame = Frame { top: 58.0, ..frame(WIDE, x, y) };
     scene.text((frame.left, 20.0), 14.0, Anchor::Start, Ink::Text, title);
     let mut left = 10.0;
-    let fates = [Fate::Confirmed, Fate::Corrected, Fate::Arrived, Fate::Passed];
-    for fate in fates.into_iter().filter(|fate| steps.iter().any(|step| step.fate == *fate)) {
+    for fate in FATES.into_iter().filter(|fate| steps.iter().any(|step| step.fate == *fate)) {
         scene.text((left, 42.0), 11.0, Anchor::Start, ink(fate), format!("■ {fate}"));
         left += 26.0 + 5.8 * fate.to_string().len() as f64;
     }
     frame.draw(&mut scene);
     frame.name(&mut scene, "evaluations of both levels", "|F − final F|");
     let mut spent = 0;
-    for step in steps {
+    for step in &steps {
         let from = spent;
         spent += step.evaluations;
         let Some(value) = step.upper_value.filter(|_| step.feasible) else { continue };
@@ -133,14 +141,32 @@ fn curve(name: impl Into<String>, slice: &Slice, shown: impl Fn(&SlicePoint) -> 
     (name.into(), slice.points.iter().map(shown).collect())
 }
 
+/// What a panel shows, for those who cannot see it.
+fn reading(report: &RunReport<'_>, slice: &Slice, (low, high): (f64, f64)) -> String {
+    let name = report.name(slice.level, slice.index);
+    let ends = [slice.points.first(), slice.points.last()].map(|p| p.map_or("–".into(), |p| short(p.at)));
+    let outside = match slice.points.iter().filter(|point| !point.feasible).count() {
+        0 => String::new(),
+        all if all == slice.points.len() => " Everywhere, a constraint is violated.".into(),
+        some => format!(" At {some} of {} points, a constraint is violated.", slice.points.len()),
+    };
+    format!(
+        "Values from {} to {}, for {name} from {} to {}. In the answer, {name} is {}.{outside}",
+        short(low),
+        short(high),
+        ends[0],
+        ends[1],
+        report.with_unit(&name, short(report.point(slice.level)[slice.index]))
+    )
+}
+
 /// A panel of a slice: curves over one variable, the answer marked.
 fn panel(report: &RunReport<'_>, slice: &Slice, title: &str, curves: &[Curve]) -> Scene {
     let name = report.name(slice.level, slice.index);
     let here = report.point(slice.level)[slice.index];
     let values = || curves.iter().flat_map(|(_, values)| values.iter().flatten().copied());
     let (low, high) = values().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
-    let words =
-        format!("Between {} and {} as {name} moves; it is {} in the answer.", short(low), short(high), short(here));
+    let words = reading(report, slice, (low, high));
     let mut scene = Scene::new(PANEL.0, PANEL.1, title, words);
     let x = Axis::around(slice.points.iter().map(|p| p.at), Spread::Linear, Label::Value);
     let frame = frame(PANEL, x, Axis::around(values(), Spread::Linear, Label::Value));

@@ -52,8 +52,7 @@ pub(super) fn advice(report: &RunReport<'_>) -> Vec<String> {
             "The run was cut short. Give it more evaluations or time; a saved run continues where it stopped.".into(),
         );
     }
-    let infeasible = |violation: Option<f64>| violation.is_some_and(|v| v > 1e-6);
-    if infeasible(result.upper_violation()) || infeasible(result.lower_violation()) {
+    if report.is_infeasible() {
         advice
             .push("The answer violates constraints. Look at their values above: can all of them be met at all?".into());
     }

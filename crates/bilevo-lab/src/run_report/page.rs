@@ -21,6 +21,8 @@ struct Page {
     verdict_class: &'static str,
     reasons: Vec<Sentence>,
     history: Option<String>,
+    /// Whether the first of the wide pictures is the curve of F.
+    curve: bool,
     wide: Vec<String>,
     slices: Vec<(&'static str, Vec<String>)>,
     sensitivity: Option<String>,
@@ -73,6 +75,7 @@ pub(super) fn write(report: &RunReport<'_>) -> Result<String, ReportError> {
         verdict_class,
         reasons: reasons(report).iter().map(|text| sentence(text)).collect(),
         history: (!result.history.is_empty()).then(|| table(&history(report))).transpose()?,
+        curve: pictures[0].is_some(),
         wide: wide.collect(),
         slices,
         sensitivity: sensitivity(report).map(|t| table(&t)).transpose()?,
@@ -92,8 +95,12 @@ fn number(value: Option<f64>) -> String {
 fn lead(report: &RunReport<'_>) -> String {
     let result = report.result;
     let Some(value) = result.upper_value() else { return "The run found no answer.".into() };
+    let found = match report.is_infeasible() {
+        true => "No feasible answer was found. The one shown here, which violates the constraints least,",
+        false => "The best answer found",
+    };
     format!(
-        "The best answer found has F = {}. The run ended after {} evaluations: {}.",
+        "{found} has F = {}. The run ended after {} evaluations: {}.",
         report.with_unit("F", short(value)),
         grouped(result.evaluations.total()),
         result.stop
@@ -198,7 +205,7 @@ fn reasons(report: &RunReport<'_>) -> Vec<String> {
 }
 
 fn history(report: &RunReport<'_>) -> Table {
-    let rows = report.result.history.iter().enumerate().map(|(k, step)| {
+    let rows = report.searches().enumerate().map(|(k, step)| {
         let value = if step.feasible || step.upper_value.is_none() {
             number(step.upper_value)
         } else {
@@ -207,10 +214,16 @@ fn history(report: &RunReport<'_>) -> Table {
         let search = format!("{} {}", k + 1, step.search);
         vec![search, step.restart.to_string(), value, step.fate.to_string(), grouped(step.evaluations)]
     });
-    let note = "Confirmed: a recheck of the follower found no better answer. Corrected: it found one. Not rechecked: \
+    let mut note = String::from(
+        "Confirmed: a recheck of the follower found no better answer. Corrected: it found one. Not rechecked: \
                 another search continued from there, or it was no better. A tie search assumes that the follower \
-                favours the leader, so its F can be reached only if it is confirmed.";
-    table("Searches", &["search", "restart", "F at its end", "recheck", "evaluations"], rows.collect(), note)
+                favours the leader, so its F can be reached only if it is confirmed.",
+    );
+    let left_out = report.result.history.len() - report.searches().count();
+    if left_out > 0 {
+        note += &format!(" Searches that ended at once, without an evaluation: {left_out}; they are not listed.");
+    }
+    table("Searches", &["search", "restart", "F at its end", "recheck", "evaluations"], rows.collect(), &note)
 }
 
 /// How much F changes if a variable moves by about a hundredth of its range.
@@ -281,12 +294,16 @@ fn budget(report: &RunReport<'_>) -> Table {
 
 fn facts(report: &RunReport<'_>) -> Vec<(&'static str, String)> {
     let (result, id) = (report.result, &report.result.id);
+    let size = match report.spec.is_oracle_alone() {
+        true => format!("{} leader's variables; the follower has its own solver", id.upper_dim),
+        false => format!("{} leader's and {} follower's variables", id.upper_dim, id.lower_dim),
+    };
     let mut facts = vec![
         ("Command", report.command.to_string()),
         ("Version of bilevo", VERSION.to_string()),
         ("Method", id.method.clone()),
         ("Seed", id.seed.to_string()),
-        ("Size", format!("{} leader's and {} follower's variables", id.upper_dim, id.lower_dim)),
+        ("Size", size),
         ("Time", format!("{:.2} s", result.times.seconds)),
     ];
     if !id.settings.is_empty() {

@@ -74,6 +74,8 @@ fn on_a_desktop(browser: &mut Browser, file: &std::path::Path) {
     let points = browser.eval("document.querySelector('.median').points.length");
     assert!(points.as_u64().unwrap() > 10);
     pages::assert_labelled(browser);
+    pages::assert_spoken(browser);
+    pages::assert_contrast(browser);
 }
 
 fn controls(browser: &mut Browser) {
@@ -144,6 +146,7 @@ fn in_the_dark(browser: &mut Browser, file: &std::path::Path) {
         assert!(pages::luminance(browser, dark) < 60.0);
     }
     assert!(pages::luminance(browser, text) > 150.0);
+    pages::assert_contrast(browser);
     browser.picture("dark");
 }
 

@@ -39,6 +39,45 @@ pub(crate) fn assert_labelled(browser: &mut Browser) {
     assert_eq!(browser.eval(ids), 0);
 }
 
+/// For those who hear the page: one main part, headings that skip no level, a scope for every head of a table, and
+/// words for every picture.
+#[cfg(unix)]
+pub(crate) fn assert_spoken(browser: &mut Browser) {
+    assert_eq!(
+        browser.eval("[document.documentElement.lang, document.querySelectorAll('main').length]"),
+        json!(["en", 1])
+    );
+    let levels = "[...document.querySelectorAll('h1, h2, h3, h4')].map(h => Number(h.tagName[1]))";
+    let levels: Vec<u64> = serde_json::from_value(browser.eval(levels)).unwrap();
+    assert!(levels[0] == 1 && levels.windows(2).all(|pair| pair[1] > 1 && pair[1] <= pair[0] + 1), "{levels:?}");
+    assert_eq!(browser.eval("document.querySelectorAll('th:not([scope])').length"), 0);
+    let silent = "[...document.querySelectorAll('svg')].filter(s => s.getAttribute('role') !== 'img' || !s.querySelector('title').textContent || s.querySelector('desc').textContent.length < 20).length";
+    assert_eq!(browser.eval(silent), 0);
+}
+
+/// Every visible text differs from its background by a ratio of at least 4.5, as WCAG 2 asks for.
+#[cfg(unix)]
+pub(crate) fn assert_contrast(browser: &mut Browser) {
+    let faint = r"(() => {
+        const parse = c => c.match(/[0-9.]+/g).map(Number);
+        const light = c => { const [r, g, b] = parse(c).map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+        const solid = e => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (parse(c)[3] !== 0) return c; } return 'rgb(255, 255, 255)'; };
+        const below = e => { const svg = e.closest('svg'); return svg ? getComputedStyle(svg.querySelector('.paper')).fill : solid(e); };
+        const faint = new Set();
+        const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+        while (walker.nextNode()) {
+            const e = walker.currentNode.parentElement;
+            if (!walker.currentNode.data.trim() || e.closest('script, style, title, desc')) continue;
+            const style = getComputedStyle(e);
+            const [a, b] = [light(e.closest('svg') ? style.fill : style.color), light(below(e))];
+            const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+            if (ratio < 4.5) faint.add(ratio.toFixed(2) + ' ' + walker.currentNode.data.trim().slice(0, 40));
+        }
+        return [...faint];
+    })()";
+    assert_eq!(browser.eval(faint), json!([]));
+}
+
 /// Nothing is wider than the window, but for what scrolls by itself.
 #[cfg(unix)]
 pub(crate) fn assert_fits(browser: &mut Browser, width: u64) {

@@ -123,6 +123,41 @@ fn a_run_without_an_answer_has_a_page_too() {
     assert!(html.contains("The run found no answer.") && html.contains("should not be trusted"));
 }
 
+/// A run of one variable each whose leader asks for more than the follower ever gives.
+#[test]
+fn a_run_without_a_feasible_decision_says_so_first() {
+    let problem = Functions::new(
+        "too much",
+        vec![(0.0, 1.0)],
+        vec![(0.0, 5.0)],
+        |x, y| x[0] + y[0],
+        |x, y| (y[0] - x[0]).powi(2),
+    );
+    let (html, result, _) = page(&problem.upper_constraint(|x, y| x[0] + 2.0 - y[0]), QUICK);
+    assert!(result.upper_violation().unwrap() > 1.9);
+    assert!(html.contains("<p class=\"lead\">No feasible answer was found."), "{html}");
+    assert!(html.contains("Everywhere, a constraint is violated.") && !html.contains("The curve follows"));
+}
+
+/// Searches that took no evaluations would only hide the others.
+#[test]
+fn searches_that_ended_at_once_are_counted_not_listed() {
+    let problem = tolls();
+    let (_, mut result, around) = page(&problem, QUICK);
+    let labels = &Labels::default();
+    let html = |result: &RunResult| {
+        RunReport { spec: problem.spec(), result, records: &[], around: &around, labels, command: "" }.html().unwrap()
+    };
+    result.history.retain(|step| step.evaluations > 0);
+    let (searches, whole) = (result.history.len(), html(&result));
+    assert!(whole.contains(&format!("{searches} searches: ")) && !whole.contains("ended at once"));
+    let mut idle = result.history[0].clone();
+    idle.evaluations = 0;
+    result.history.push(idle);
+    let with_idle = html(&result);
+    assert!(with_idle.contains(&format!("{searches} searches: ")) && with_idle.contains("without an evaluation: 1;"));
+}
+
 #[cfg(unix)]
 #[test]
 fn the_page_of_a_run_works_in_a_browser() {
@@ -141,6 +176,8 @@ fn the_page_of_a_run_works_in_a_browser() {
     browser.picture("run-desktop");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
     pages::assert_labelled(&mut browser);
+    pages::assert_spoken(&mut browser);
+    pages::assert_contrast(&mut browser);
     let drawn = "[...document.querySelectorAll('.median')].filter(l => l.getBoundingClientRect().width > 50).length";
     assert!(browser.eval(drawn).as_u64().unwrap() >= 7);
     pages::assert_texts_apart(&mut browser);
@@ -156,6 +193,7 @@ fn the_page_of_a_run_works_in_a_browser() {
     browser.open(&file);
     assert!(pages::luminance(&mut browser, "getComputedStyle(document.body).backgroundColor") < 60.0);
     assert!(pages::luminance(&mut browser, "getComputedStyle(document.querySelector('svg text')).fill") > 150.0);
+    pages::assert_contrast(&mut browser);
     browser.picture("run-dark");
     browser.media("print", "light");
     browser.open(&file);
