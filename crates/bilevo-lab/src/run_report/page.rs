@@ -96,7 +96,7 @@ fn lead(report: &RunReport<'_>) -> String {
     let result = report.result;
     let Some(value) = result.upper_value() else { return "The run found no answer.".into() };
     let found = match report.is_infeasible() {
-        true => "No feasible answer was found. The one shown here, which violates the constraints least,",
+        true => "No feasible answer was found. The one shown here",
         false => "The best answer found",
     };
     format!(
