@@ -1,26 +1,25 @@
-//! The default method where the follower has its own solver: a search over the leader's decisions alone.
+//! The default method for a follower with its own solver: a search over the leader's decisions alone.
 //!
-//! y is what the solver answers, so that Φ(x) = F(x, y(x)) and G(x, y(x)) are functions of x, one call of
-//! the solver for each point. A few decisions spread over the box come first. Then descents: each is a
-//! trust-region search on a Gaussian process of Φ and G around its best point
-//! (`portfolio::follower`, without an x of its own), from the best decision known and then from the best of some
-//! places that promise most by a model of the whole box (`overview.rs`). A descent that comes near the end of an
-//! earlier one ends there and counts as agreeing. What a descent claims is looked at along every variable
-//! before it counts: a model may be blind for a step of the function. The run ends when enough descents
-//! agree on the best value.
+//! The solver's answer is y, so Φ(x) = F(x, y(x)) and G(x, y(x)) are functions of x, and each point costs one call of
+//! the solver. A few decisions spread over the box come first. Then follow descents: each is a trust-region search on
+//! a Gaussian process of Φ and G around its best point (`portfolio::follower`, without an x of its own). The first
+//! starts at the best decision known, the others at the best of a few places that look most promising by a model of
+//! the whole box (`overview.rs`). A descent that comes close to the end of an earlier one ends there and counts as
+//! agreeing. Before a claim counts, the descent looks at points along every variable, because a model may not see a
+//! step of the function. The run ends when enough descents agree on the best value.
 //!
-//! A restart that lacks much to the best end and hardly gains is given up.
+//! A restart that stays far above the best end and hardly gains is given up.
 //!
-//! Where the function jumps, descents end at the nearest step and may agree on it (`ends.rs` says how a jump
-//! shows). From then on populations over the whole box are the restarts, each ends at the edge of its
-//! step by a pattern, looks from there at other steps (`population.rs`, `pattern.rs`, `exchange.rs`, `brink.rs`, `edge.rs`), and
-//! only they count as agreeing.
+//! If the function jumps, descents end at the nearest step and may agree on it (`ends.rs` says how to recognise a
+//! jump). From then on, every restart is a population over the whole box. It ends at the edge of its step by a
+//! pattern, and looks from there at other steps (`population.rs`, `pattern.rs`, `exchange.rs`, `brink.rs`,
+//! `edge.rs`). Only these restarts count as agreeing.
 //!
-//! Nothing but the answers is asked of the solver: it may fail in part of the box, and jump.
+//! The solver only has to answer: it may fail in a part of the box, and its answers may jump.
 //!
 //! Randomness: `Purpose::Start` for the first decisions, `Purpose::Sample` for each new start.
-//! Sources: trust regions on Gaussian processes (Eriksson et al., 2019; Wild and Shoemaker, 2013), where to
-//! start by the improvement to be expected (Jones, Schonlau and Welch, 1998).
+//! Sources: trust regions on Gaussian processes (Eriksson et al., 2019; Wild and Shoemaker, 2013), starts by expected
+//! improvement (Jones, Schonlau and Welch, 1998).
 
 mod brink;
 mod descent;
@@ -51,9 +50,9 @@ use overview::Overview;
 use search::{Search, Surroundings};
 use serde::{Deserialize, Serialize};
 
-/// First lengths of the kernel, in units of the box.
+/// The first lengths of the kernel, in units of the box.
 const LENGTH: f64 = 0.3;
-/// Decisions before the first descent, for each variable and in addition, and at least and most.
+/// The number of decisions before the first descent: for each variable, in addition, at least, and at most.
 const FIRST: [usize; 4] = [2, 1, 4, 25];
 
 /// The state of the search.
@@ -62,26 +61,26 @@ pub struct Leader {
     space: Space,
     /// Every decision that did not fail, in unit coordinates, with Φ and G.
     points: Points,
-    /// What was learnt from them, and how they are judged.
+    /// What they taught, and how they are judged.
     knowledge: Knowledge,
-    /// What is known all over the box.
+    /// What is known about the whole box.
     overview: Overview,
     /// Decisions that failed.
     failed: Vec<Vec<f64>>,
-    /// Decisions that are to be asked about first, before others spread over the box.
+    /// Decisions to ask about first, before others spread over the box.
     starts: Vec<Vec<f64>>,
-    /// Points that are asked about now or next, in unit coordinates.
+    /// Points to ask about now or next, in unit coordinates.
     asked: Vec<Vec<f64>>,
     /// The same with the solver's answers.
     answered: Vec<Solved>,
-    /// The search under way; none while the first decisions are evaluated.
+    /// The current search; `None` while the first decisions are being evaluated.
     search: Option<Search>,
     /// Where searches ended.
     ends: Ends,
     stop: Option<StopReason>,
 }
 
-/// A decision in unit coordinates, with Φ and G there (none if it failed) and what they are worth.
+/// A decision in unit coordinates, with Φ and G there (none if it failed) and its worth.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Point {
     at: Vec<f64>,
@@ -131,7 +130,7 @@ impl Leader {
         }
     }
 
-    /// Plans what to ask next: points of the search under way, or of a new one.
+    /// Plans what to ask next: points of the current search, or of a new one.
     fn plan(&mut self, run: &RunView<'_>) {
         if self.points.len() == 0 {
             let round = self.failed.len() as u64;
@@ -153,7 +152,7 @@ impl Leader {
         }
     }
 
-    /// Asks for the next points of the search under way.
+    /// Asks for the next points of the current search.
     fn go_on(&mut self, mut search: Search, run: &RunView<'_>) {
         let point = |at: &[f64], row: &[f64]| judged(run, at, row);
         let same = ends::same(&self.points);
@@ -163,7 +162,7 @@ impl Leader {
         let mut wanted = search.next(with, &mut run.stream(Purpose::Sample, 1));
         let some = !wanted.is_empty();
         wanted.retain(|point| !self.is_known(point));
-        // Whole numbers and bounds may move a point onto a known one, which says nothing new.
+        // Whole numbers and bounds may move a point onto a known one, which teaches nothing new.
         if some && wanted.is_empty() {
             search.refuse();
         }
@@ -171,8 +170,7 @@ impl Leader {
         self.search = Some(search);
     }
 
-    /// Starts a descent from the best decision known, and later from elsewhere; where the function jumps,
-    /// a population.
+    /// Starts a descent from the best decision known, later from elsewhere; if the function jumps, a population.
     fn start(&mut self, run: &RunView<'_>) {
         let points = &self.points;
         let of = |index: usize| self.outcome(run, points.values(index));
@@ -259,7 +257,7 @@ impl Leader {
     }
 }
 
-/// A point of the search with what its values are worth.
+/// A point of the search with the worth of its values.
 fn judged(run: &RunView<'_>, at: &[f64], row: &[f64]) -> Point {
     let violation = run.spec.violation(Level::Upper, &row[1..]);
     Point { at: at.to_vec(), row: row.to_vec(), outcome: Outcome { value: row[0], violation } }
@@ -289,14 +287,13 @@ impl Scheme for Leader {
 
     fn begin_at(&mut self, _setup: SchemeSetup<'_>, starts: &[Vec<f64>], _answered: bool) -> usize {
         let units = starts.iter().map(|start| self.space.to_unit(&start[..self.space.dim()]));
-        // What is known comes with decisions of its own, which wait already.
+        // Known evaluations come with their own decisions, which are already waiting.
         let first = if self.asked.is_empty() { &mut self.starts } else { &mut self.asked };
         first.splice(0..0, units);
         starts.len()
     }
 
-    /// The best decision is asked about first, which costs nothing; others all over the box only where few
-    /// are known.
+    /// The best decision is asked about first, which costs nothing; others all over the box only if few are known.
     fn recall(&mut self, setup: SchemeSetup<'_>, known: &[Known]) -> bool {
         let Some(best) = best_pair(setup.spec, known) else { return false };
         let unit = |index: usize| self.space.to_unit(&known[index].point[..self.space.dim()]);

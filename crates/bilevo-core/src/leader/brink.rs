@@ -4,18 +4,18 @@ use super::Point;
 use crate::space::Space;
 use serde::{Deserialize, Serialize};
 
-/// How exactly it is found.
+/// How exactly the end is located.
 const EXACT: f64 = 1e-4;
 
-/// An end of a plateau along a variable: a place on it, and a point beyond.
+/// An end of a plateau along a variable: a place on the plateau, and a point beyond it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Brink {
     pub(super) variable: usize,
     inside: f64,
     pub(super) outside: Point,
-    /// How much the function rises away from the plateau, once that is known.
+    /// The rise of the function away from the plateau, once it is known.
     pub(super) slope: Option<f64>,
-    /// The point that is asked about.
+    /// The point that was asked about.
     asked: Option<Vec<f64>>,
 }
 
@@ -33,7 +33,7 @@ impl Brink {
         (self.outside.at[self.variable] - self.inside).abs()
     }
 
-    /// The next point: half-way, and when the plateau's end is found, a little beyond. None when all is known, or
+    /// The next point: half-way, and a little beyond once the plateau's end is found. `None` when all is known, or if
     /// the last point was not worth asking about.
     pub(super) fn next(&mut self, space: &Space) -> Option<Vec<f64>> {
         if self.slope.is_some() || self.asked.is_some() {
@@ -50,7 +50,7 @@ impl Brink {
         self.asked.clone()
     }
 
-    /// Takes the values of a point, if it asked about that; `plateau` are those on it.
+    /// Takes the values of a point, if it asked about that; `plateau` are the values on it.
     pub(super) fn tell(&mut self, told: &Point, plateau: &[f64]) {
         if self.asked.as_ref() != Some(&told.at) {
             return;

@@ -6,33 +6,34 @@ use crate::portfolio::follower::{Effort, Follower, Knowledge};
 use crate::portfolio::merit::Merit;
 use serde::{Deserialize, Serialize};
 
-/// First trust radius, and the longest step of a restart: it must come to its end from where it began, and not leap to
-/// an earlier end whose surroundings the model knows best.
+/// The first trust radius, and the longest step of a restart: a restart must converge from where it began, rather
+/// than leap to an earlier end, whose surroundings the model knows best.
 const RADIUS: f64 = 0.2;
-/// The trust radius shrinks to this part of itself at most. Early steps fail because the model knows too little, which
-/// the failure mends; steps that got much shorter would crawl along a kink.
+/// A step shrinks the trust radius to this share at most. Early steps fail because the model knows too little, which
+/// the failure itself remedies; with much shorter steps, a descent would crawl along a kink.
 const SHRINK: f64 = 0.5;
-/// Accuracy to which the end is wanted if it is looked at afterwards (values of a smooth function are then exact to
-/// some 1e-8, and a solver that stops at a tolerance of its own cannot tell closer decisions apart), and if it is not:
+/// The accuracy of the end: first, if looks around it follow (then values of a smooth function are exact to some
+/// 1e-8, and a solver with its own tolerance cannot tell closer decisions apart); second, if none follow, because
 /// nothing else would tell an end from a step that was too short.
 const TOLERANCE: (f64, f64) = (1e-4, 1e-5);
-/// Evaluations at most, for each variable and in addition.
+/// The maximum number of evaluations: for each variable, and in addition.
 const EFFORT: (usize, usize) = (40, 60);
-/// How far along each variable a claim is looked at, one after the other, and how many looks there may be: a
-/// better point starts it anew.
+/// The distances along each variable at which a claim is examined, one after the other, and the maximum number of
+/// such looks: a better point starts them again.
 const LOOKS: ([f64; 2], usize) = ([0.03, 0.003], 8);
-/// The second look is not worth its calls if the model foresaw the first one, to this share of the highest rise.
+/// The second look is not worth its calls if the model predicted the first one, to this share of the highest rise.
 const FORESEEN: f64 = 0.1;
-/// A kink is where the rise in the second look is more than this part of that in the first (a smooth function:
-/// 1/100, a kink: 1/10), along variables whose rise is at least this part of the highest.
+/// There is a kink if the rise in the second look exceeds this share of that in the first (smooth functions: 1/100,
+/// kinks: 1/10), along variables whose rise is at least this share of the highest.
 const KINK: (f64, f64) = (1.0 / 30.0, 0.01);
 /// The model of a look sees points within this many times its distance.
 const REACH: f64 = 2.0;
-/// A search this close to an earlier end has arrived there if its value is the same, or with steps this small.
+/// A search this close to an earlier end has arrived there if its value is the same, or if its steps are this small.
 const ARRIVED: (f64, f64) = (0.05, 0.1);
 
-/// A restart that lacks much to the best end is given up when so many evaluations for each variable gain less than
-/// this share of it, and not looked at when it has come to its end. Much is this many times what counts as the same.
+/// A restart that is far worse than the best end is given up when this many evaluations for each variable gain less
+/// than this share of the difference; and it is not examined when it ends. Far worse means this many times what
+/// counts as the same.
 const HOPELESS: (usize, f64) = (1, 0.1);
 const LACKING: f64 = 1e4;
 
@@ -40,17 +41,17 @@ const LACKING: f64 = 1e4;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Descent {
     search: Follower,
-    /// Values of its first point that did not fail.
+    /// The values of its first point that did not fail.
     first: Vec<f64>,
     looks: usize,
     /// Which look comes next.
     look: usize,
-    /// Rise of Φ beside the end along each variable in each look, and from how many sides.
+    /// The rise of Φ next to the end along each variable in each look, and from how many sides.
     rises: [Vec<(f64, usize)>; 2],
-    /// What the model foresees of the first look, by how much it was wrong at most, and the highest rise.
+    /// What the model predicted for the first look, its largest error, and the highest rise.
     foreseen: Vec<(Vec<f64>, f64)>,
     surprise: (f64, f64),
-    /// What it was worth some evaluations ago, and how many there were since.
+    /// Its best worth some evaluations ago, and the number of evaluations since.
     before: (f64, usize),
     /// Whether it was given up.
     pub(super) hopeless: bool,
@@ -61,14 +62,14 @@ pub(super) struct Descent {
 enum State {
     /// Steps on the model.
     Steps,
-    /// A look along every variable is under way.
+    /// A look along every variable is in progress.
     Looking,
     /// It ended, at an earlier end if one is given.
     Over(Option<usize>),
 }
 
 impl Descent {
-    /// A descent from a point, whose values may be known; `looks` around its end if wanted.
+    /// A descent from a point, whose values may be known; `looks` around its end if requested.
     pub(super) fn new(start: Vec<f64>, row: Vec<f64>, looks: bool) -> Self {
         let evaluations = EFFORT.0 * start.len() + EFFORT.1;
         let tolerance = if looks { TOLERANCE.0 } else { TOLERANCE.1 };
@@ -93,12 +94,12 @@ impl Descent {
         (&self.search.y, &self.search.row)
     }
 
-    /// Values of its first point that did not fail.
+    /// The values of its first point that did not fail.
     pub(super) fn first(&self) -> &[f64] {
         &self.first
     }
 
-    /// Whether the model says that this is the end and the looks do not contradict; else steps failed until
+    /// Whether the model says that this is the end and the looks do not contradict it. Otherwise steps failed until
     /// they were too short, or there is a kink.
     pub(super) fn is_settled(&self) -> bool {
         self.search.settled && !self.has_kink()
@@ -114,7 +115,7 @@ impl Descent {
         far.iter().zip(near).any(kink)
     }
 
-    /// Whether it ended, and at which earlier end if it came to one.
+    /// Whether it has ended, and at which earlier end, if at one.
     pub(super) fn over(&self) -> Option<Option<usize>> {
         match self.state {
             State::Over(at) => Some(at),
@@ -126,7 +127,7 @@ impl Descent {
         self.search.radius
     }
 
-    /// The earlier end to which it has come. Values that differ by less than `same` are.
+    /// The earlier end at which it has arrived. Values count as the same if they differ by less than `same`.
     fn arrived(&self, merit: &Merit, ends: &[End], same: f64) -> Option<usize> {
         let Follower { y, row, radius, .. } = &self.search;
         let near = |end: &End| {
@@ -136,7 +137,7 @@ impl Descent {
         if row.is_empty() { None } else { ends.iter().position(near) }
     }
 
-    /// The next points; none when it is over. Values that differ by less than `same` are the same.
+    /// The next points; none when it is over. Values count as the same if they differ by less than `same`.
     pub(super) fn next(
         &mut self,
         points: &Points,
@@ -180,12 +181,12 @@ impl Descent {
         wanted
     }
 
-    /// Whether the first look showed what the model had said.
+    /// Whether the first look showed what the model predicted.
     fn was_foreseen(&self) -> bool {
         self.look == 1 && self.surprise.0 <= FORESEEN * self.surprise.1
     }
 
-    /// Notes what the model says of points at a distance from the end.
+    /// Records what the model predicts for points at a distance from the end.
     fn foresee(&mut self, wanted: &[Vec<f64>], length: f64, points: &Points, knowledge: &mut Knowledge) {
         let Follower { y, row, .. } = &self.search;
         let model = knowledge.learner.model(points, y, row, REACH * length);
@@ -198,7 +199,7 @@ impl Descent {
         self.surprise = (0.0, 0.0);
     }
 
-    /// Compares the values of a point with what was foreseen; a failure was not.
+    /// Compares the values of a point with the prediction; a failure was not predicted.
     fn compare(&mut self, point: &[f64], row: &[f64], merit: &Merit) {
         let Some((_, foreseen)) = self.foreseen.iter().find(|(at, _)| at == point) else { return };
         let value = merit.of(row);
@@ -215,7 +216,7 @@ impl Descent {
         best.filter(|_| !self.search.row.is_empty()).map_or(0.0, |best| merit.of(&self.search.row) - best)
     }
 
-    /// Whether its latest steps gained little of what it lacks.
+    /// Whether its latest steps gained little of the difference to the best end.
     fn is_stuck(&mut self, lacks: f64, merit: &Merit) -> bool {
         if self.before.1 < HOPELESS.0 * self.search.y.len() || self.search.row.is_empty() {
             return false;
@@ -225,7 +226,7 @@ impl Descent {
         gain < HOPELESS.1 * lacks
     }
 
-    /// A point to either side along every variable.
+    /// A point on either side along every variable.
     fn look_around(&self, length: f64) -> Vec<Vec<f64>> {
         let centre = &self.search.y;
         let beside = |(i, step): (usize, f64)| {
@@ -255,14 +256,14 @@ impl Descent {
             self.first.clone_from(&self.search.row);
         }
         if self.state == State::Looking && self.search.row != before {
-            // The model was blind for this: on from here.
+            // The model did not see this: continue from here.
             self.search.widen(LOOKS.0[self.look.saturating_sub(1)]);
             self.look = 0;
             self.state = State::Steps;
         }
     }
 
-    /// Takes notice that the point it wanted is known already.
+    /// Learns that the point it asked for is already known.
     pub(super) fn refuse(&mut self) {
         self.search.refuse();
     }

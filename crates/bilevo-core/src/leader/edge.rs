@@ -1,18 +1,19 @@
 //! The edge of a step: found by bisection along a variable, from a point on the step.
 //!
-//! Comparing values does not find it. A narrow step beside a better plateau is worth most at its very edge, and
-//! whoever steps further than that, or back, is drawn away. So a point counts as on the step if its value goes on as
-//! the slope at the beginning says.
+//! Comparing values does not find it. The very edge of a narrow step next to a better plateau is its best point, and
+//! a search that goes beyond it, or back, is led away. So a point counts as on the step if its value follows the
+//! slope at the beginning.
 
 use super::Point;
 use crate::space::Space;
 use serde::{Deserialize, Serialize};
 
-/// How exactly it is found, and how far from the beginning the slope is measured.
+/// How exactly it is found, and at what distance from the beginning the slope is measured.
 const EXACT: f64 = 1e-4;
-/// A point is on the step if it is off the slope by less than this share of what a point beyond the edge is ...
+/// A point is on the step if it deviates from the slope by less than this share of the deviation of a point beyond
+/// the edge ...
 const SHARE: f64 = 0.5;
-/// ... and the whole reach is on it if it is off by less than this share of what the slope changes.
+/// ... and the whole reach is on it if it deviates by less than this share of the change along the slope.
 const STRAIGHT: f64 = 0.1;
 
 /// The search for the edge of a step.
@@ -20,13 +21,13 @@ const STRAIGHT: f64 = 0.1;
 pub(super) struct Edge {
     variable: usize,
     start: Point,
-    /// How far it is looked for.
+    /// How far to look for it.
     reach: f64,
-    /// How much the function rises along the variable, once that is known.
+    /// The rise of the function along the variable, once it is known.
     slope: Option<f64>,
-    /// The furthest point on the step.
+    /// The farthest point on the step.
     inside: Point,
-    /// The nearest place beyond the edge, and how far off the slope its value is.
+    /// The nearest place beyond the edge, and how far its value is from the slope.
     beyond: Option<(f64, f64)>,
     asked: Option<Vec<f64>>,
     over: bool,
@@ -39,12 +40,12 @@ impl Edge {
         Edge { variable, start, reach, slope, inside, beyond: None, asked: None, over: slope == Some(0.0) }
     }
 
-    /// The furthest point on the step.
+    /// The farthest point on the step.
     pub(super) fn inside(&self) -> &Point {
         &self.inside
     }
 
-    /// The next point; none when the edge is found, or the last point was not worth asking about.
+    /// The next point; none when the edge is found, or if the last point was not worth asking about.
     pub(super) fn next(&mut self, space: &Space) -> Option<Vec<f64>> {
         if self.over || self.asked.is_some() {
             return None;

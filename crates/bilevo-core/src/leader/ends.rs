@@ -1,8 +1,8 @@
-//! Where searches ended: which ends are the same, whether the function jumps there, and when that is enough.
+//! Where searches ended: which ends are the same, whether the function jumps there, and when the evidence is enough.
 //!
-//! A jump shows next to an end: the values differ by more than any slope explains, or are the very same although
-//! every variable has changed. An end that is flat along some variables only is like any other: those variables do
-//! not matter there, as a toll does not on a road that nobody takes any more.
+//! A jump shows next to an end: the values differ by more than any slope explains, or are exactly the same although
+//! every variable has changed. An end that is flat only along some variables is like any other: those variables do
+//! not matter there, like a toll on a road that nobody takes any more.
 
 use super::Point;
 use super::search::Search;
@@ -13,18 +13,18 @@ use crate::portfolio::follower::Knowledge;
 use crate::record::StopReason;
 use serde::{Deserialize, Serialize};
 
-/// Values closer than this part of the spread of all values are the same; at edges and kinks, which are found
-/// less exactly, the second.
+/// Values count as the same if they differ by less than this share of the spread of all values; at edges and kinks,
+/// which are located less exactly, by less than the second share.
 const SAME: (f64, f64) = (1e-6, 1e-4);
-/// Ends this close (in units of the box) are one even if their values differ as much as at kinks: a solver's
-/// tolerance makes them differ.
+/// Ends this close (in units of the box) are one even if their values differ as much as at kinks: the tolerance of a
+/// solver makes them differ.
 const NEAR: f64 = 0.05;
-/// Descents without a better value after which a run ends though too few agree, times its patience.
+/// A run ends after this many descents without a better value, times its patience, although too few agree.
 const FRUITLESS: usize = 8;
-/// More variables than this want one population more.
+/// With more variables than this, one more population must agree.
 const MANY: usize = 3;
-/// A function jumps if values this close (in units of the box) differ by more than this many times their
-/// distance, and by this much, in units of their spread.
+/// A function jumps if values this close (in units of the box) differ by more than this many times their distance,
+/// and by at least this much, in units of their spread.
 const JUMP: (f64, f64, f64) = (0.01, 20.0, 2e-3);
 /// A variable has changed if it differs by more than this.
 const CHANGED: f64 = 1e-3;
@@ -33,19 +33,19 @@ const CHANGED: f64 = 1e-3;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Ends {
     pub(super) list: Vec<End>,
-    /// When a run ends; none: when its budget is spent.
+    /// When a run ends; `None` means when its budget is spent.
     patience: Option<Patience>,
-    /// Searches since the best value got better.
+    /// The number of searches since the best value improved.
     fruitless: usize,
     /// Whether the function was seen to jump.
     pub(super) jumps: bool,
 }
 
-/// Where a search ended, or several.
+/// A place where one search ended, or several.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct End {
     pub(super) point: Point,
-    /// How many came there, and how many of them were populations.
+    /// How many ended there, and how many of them were populations.
     pub(super) count: usize,
     pub(super) wide: usize,
 }
@@ -53,7 +53,7 @@ pub(super) struct End {
 /// What ends a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Patience {
-    /// Descents that must agree; populations where the function jumps.
+    /// The number of descents that must agree; of populations if the function jumps.
     descents: usize,
     populations: usize,
 }
@@ -66,7 +66,7 @@ impl Patience {
             Effort::Thorough => (5, 4),
             Effort::Budget => return None,
         };
-        // With more variables there are more steps for two populations to miss.
+        // With more variables there are more steps that two populations may miss.
         let populations = populations + usize::from(populations > 0 && dim > MANY);
         Some(Patience { descents, populations })
     }
@@ -77,7 +77,7 @@ impl Ends {
         Ends { list: Vec::new(), patience: Patience::new(effort, dim), fruitless: 0, jumps: false }
     }
 
-    /// Whether more than one search is wanted.
+    /// Whether more than one search is required.
     pub(super) fn are_compared(&self) -> bool {
         self.patience.is_none_or(|patience| patience.descents > 1)
     }
@@ -87,7 +87,7 @@ impl Ends {
         self.list.is_empty() && self.fruitless == 0
     }
 
-    /// Counts where a search ended; says whether that is enough. The first points are spread over the box.
+    /// Counts where a search ended; returns whether that is enough. The first points are spread over the box.
     pub(super) fn finish(
         &mut self,
         search: &Search,
@@ -114,7 +114,7 @@ impl Ends {
         (self.fruitless >= most).then_some(StopReason::Flat)
     }
 
-    /// Adds where a search ended, to an earlier end if it is given.
+    /// Adds where a search ended, to an earlier end if one is given.
     fn count(&mut self, search: &Search, point: &Point, at: Option<usize>, same: (f64, f64), knowledge: &Knowledge) {
         let spread = if self.jumps || search.compared() { same.1 } else { same.0 };
         let is_same = |end: &End| {
@@ -126,8 +126,7 @@ impl Ends {
         match at.or_else(|| self.list.iter().position(is_same)) {
             None => self.list.push(End { point: point.clone(), count: 1, wide }),
             Some(index) => {
-                // A descent that found nothing better than its start is no evidence: on a plateau all
-                // values agree.
+                // A descent that found nothing better than its start is no evidence: on a plateau, all values agree.
                 let counts = at.is_some() || search.gain(point, knowledge) > spread;
                 let end = &mut self.list[index];
                 end.count += usize::from(counts);
@@ -140,7 +139,7 @@ impl Ends {
     }
 }
 
-/// Values that differ by less are the same, and those at edges.
+/// Values that differ by less count as the same: usually, and at edges.
 pub(super) fn same(points: &Points) -> (f64, f64) {
     let spread = spread(points, 0, usize::MAX);
     (SAME.0 * spread, SAME.1 * spread)
@@ -148,7 +147,7 @@ pub(super) fn same(points: &Points) -> (f64, f64) {
 
 /// Whether the function jumps next to a point, or is constant around it.
 fn jumps_at(point: &Point, points: &Points, first: usize) -> bool {
-    // Among decisions all over the box: later ones gather where it is flat.
+    // Among decisions all over the box only: later ones gather where the function is flat.
     let spreads: Vec<f64> = (0..point.row.len()).map(|column| spread(points, column, first)).collect();
     let mut unmoved: Vec<bool> = vec![true; point.at.len()];
     let jumps = (0..points.len()).any(|index| {

@@ -19,41 +19,42 @@ use crate::problem::Outcome;
 use crate::space::Space;
 use serde::{Deserialize, Serialize};
 
-/// Points along every variable of a look over its whole range.
+/// The number of points along every variable in a look over its whole range.
 const SCAN: usize = 24;
-/// How far a variable is moved back from its edge: further than two points of a look are apart.
+/// How far a variable is moved back from its edge: farther than two points of a look are apart.
 const BACK: f64 = 0.05;
-/// How far to either side one looks to tell the edge from the step.
+/// How far a look reaches to either side, to tell the edge from the step.
 const BESIDE: f64 = 1e-4;
-/// How far the edge of a narrow step is looked for: nearly to the next point of a look.
+/// How far the edge of a narrow step is searched for: nearly to the next point of a look.
 const REACH: f64 = 0.9 / SCAN as f64;
-/// Steps, first and last, of the pattern that follows a point of a look.
+/// The first and the last step of the pattern that follows a point of a look.
 const FOLLOW: (f64, f64) = (0.02, 1e-4);
-/// With steps this short, what is followed is given up if it lacks more than twice what such steps along every
-/// variable usually change.
+/// Once steps are this short, a followed point is given up if it is worse by more than twice what such steps along
+/// every variable usually change.
 const GIVEN_UP: f64 = 0.005;
-/// Points that are followed after one look, at most.
+/// The maximum number of points that are followed after one look.
 const FOLLOWED: usize = 4;
-/// Variables that are moved back one by one; more are moved back in as many groups.
+/// Up to this many variables are moved back one by one; more are moved back in as many groups.
 const GROUPS: usize = 4;
 
 /// Looks around an end.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Exchange {
     best: Point,
-    /// Values that differ by less are the same.
+    /// Values that differ by less count as the same.
     same: f64,
     /// Whether variables are moved back too.
     thorough: bool,
     improved: bool,
     stage: Stage,
-    /// Lines under way.
+    /// The lines in progress.
     lines: Vec<Line>,
-    /// Ends of the plateau on which the end lies.
+    /// The ends of the plateau on which the end lies.
     brinks: Vec<Brink>,
     /// Points to follow, the most promising first.
     todo: Vec<Promise>,
-    /// What is followed, and how much a step of the whole range would usually change; before that the edge of its step.
+    /// What is being followed, and how much a step of the whole range would usually change; before that, the edge of
+    /// its step.
     following: Option<(Pattern, f64)>,
     edging: Option<(Edge, Promise)>,
 }
@@ -63,10 +64,10 @@ pub(super) struct Exchange {
 struct Promise {
     point: Point,
     along: Option<usize>,
-    /// What its edge may be worth beyond the value to be beaten; less is better.
+    /// What its edge may be worth beyond the value to be beaten; lower is better.
     edge: f64,
     slope: f64,
-    /// The edge of its step is found first, if it may be too narrow to be followed.
+    /// The edge of its step is located first, if the step may be too narrow to be followed.
     narrow: Option<Edge>,
 }
 
@@ -79,15 +80,15 @@ enum Stage {
     Brinks,
     /// To either side of the end.
     Beside,
-    /// Along the others from where one was moved back.
+    /// Along the other variables, from where one was moved back.
     Back,
     Over,
 }
 
-/// Points along a variable; the value is infinite where it failed, is not feasible, or is not known.
+/// Points along a variable; the value is infinite if it failed, is not feasible, or is not known.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Line {
-    /// None: the base itself.
+    /// `None`: the base itself.
     variable: Option<usize>,
     points: Vec<(Point, f64)>,
 }
@@ -112,7 +113,7 @@ impl Line {
         Line::new(base, Some(variable), places, space)
     }
 
-    /// How much neighbours usually differ by.
+    /// The usual difference between neighbours.
     fn change(&self) -> f64 {
         let difference = |pair: &[(Point, f64)]| (pair[0].1 - pair[1].1).abs();
         let mut all: Vec<f64> = self.points.windows(2).map(difference).filter(|d| d.is_finite() && *d > 0.0).collect();
@@ -122,14 +123,14 @@ impl Line {
 }
 
 impl Exchange {
-    /// Looks around a point; `thorough` ones move variables back too.
+    /// Looks around a point; `thorough` ones also move variables back.
     pub(super) fn new(best: Point, same: f64, thorough: bool) -> Self {
         let (lines, brinks, todo) = (Vec::new(), Vec::new(), Vec::new());
         let (improved, stage, following, edging) = (false, Stage::Begin, None, None);
         Exchange { best, same, thorough, improved, stage, lines, brinks, todo, following, edging }
     }
 
-    /// Where it began, or what it found better.
+    /// Where it began, or the better point that it found.
     pub(super) fn best(&self) -> &Point {
         &self.best
     }
@@ -192,7 +193,7 @@ impl Exchange {
         for group in 0..dim.min(GROUPS) {
             let mut base = self.best.at.clone();
             for line in self.lines.iter().filter(|line| line.variable.is_some_and(|v| v % GROUPS == group)) {
-                // Away from the worse side; not at all where nothing changes.
+                // Away from the worse side; not at all if nothing changes.
                 let worth = |side: &(Point, f64)| side.1;
                 let sides = line.points.iter().filter(|(point, _)| point.at != self.best.at);
                 let Some((inner, value)) = sides.min_by(|a, b| worth(a).total_cmp(&worth(b))) else { continue };
@@ -212,7 +213,7 @@ impl Exchange {
         lines
     }
 
-    /// Goes on with what is followed, or with the next of those that are to be; none if there is none.
+    /// Continues with what is being followed, or with the next point to follow; none if there is none.
     fn follow(&mut self, space: &Space) -> Option<Vec<Vec<f64>>> {
         if self.following.is_none() && self.edging.is_none() && self.todo.is_empty() && !self.improved {
             self.todo = self.promising();
@@ -261,7 +262,7 @@ impl Exchange {
         }
     }
 
-    /// Takes where something led to, if that is better.
+    /// Adopts the point that something led to, if it is better.
     fn consider(&mut self, end: Point) {
         let gain = self.worth() - end.outcome.value;
         if order::better(&end.outcome, &self.best.outcome) && gain > self.same {
@@ -288,14 +289,14 @@ impl Exchange {
         found
     }
 
-    /// Lowest points of a line through the end from which an edge may be better than it.
+    /// The lowest points of a line through the end from which an edge may be better than the end.
     fn edges(&self, line: &Line, variable: usize) -> Vec<Promise> {
         let (change, apart, best) = (line.change(), 1.5 / SCAN as f64, self.worth());
         let value = |k: Option<usize>| k.and_then(|k| line.points.get(k)).map_or(f64::INFINITY, |point| point.1);
         let mut found = Vec::new();
         for (k, (point, own)) in line.points.iter().enumerate().filter(|(_, (_, own))| own.is_finite()) {
             let rise = value(k.checked_sub(1)).min(value(Some(k + 1))) - own;
-            // Towards the edge it goes on as it came, from the side that rises less.
+            // Towards the edge the function continues as before, from the side that rises less.
             let more = if rise.is_finite() { rise.max(change) } else { change };
             let near = (point.at[variable] - self.best.at[variable]).abs() <= apart && *own >= best;
             if rise >= 0.0 && !near && *own != best && own - more < best - self.same {
@@ -311,7 +312,8 @@ impl Exchange {
         found
     }
 
-    /// The lowest point of a line on another step than its base, if the edge of that step may be better than the base.
+    /// The lowest point of a line on a step other than its base, if the edge of that step may be better than the
+    /// base.
     fn behind(&self, line: &Line, variable: usize, base: f64) -> Option<Promise> {
         // Moving back from the edge shows how steep the function is.
         let change = line.change().max((base - self.worth()) / BACK / SCAN as f64);
@@ -323,7 +325,7 @@ impl Exchange {
         (edge < -self.same).then_some(Promise { point, along: None, edge, slope, narrow })
     }
 
-    /// Where the plateau ends on which the end lies, along each variable and to both sides.
+    /// Where the plateau ends on which the end lies, along each variable and on both sides.
     fn plateaus(&self) -> Vec<Brink> {
         let mut found = Vec::new();
         for line in &self.lines {
@@ -341,11 +343,11 @@ impl Exchange {
         found
     }
 
-    /// The step beyond the end of the plateau, if it may be better than that.
+    /// The step beyond the end of the plateau, if it may be better than the plateau.
     fn beyond(&self, brink: &Brink) -> Option<Promise> {
         let Brink { variable, outside, slope, .. } = brink;
         let (slope, lacks) = (slope.filter(|_| outside.outcome.is_feasible())?, outside.outcome.value - self.worth());
-        // A step that is wider than this would have been seen.
+        // A wider step would have been seen.
         let edge = lacks + slope.min(0.0) / SCAN as f64;
         let away = slope * brink.side();
         let narrow = Some(Edge::new(outside.clone(), *variable, REACH, Some(away)));

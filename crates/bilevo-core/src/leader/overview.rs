@@ -1,4 +1,4 @@
-//! A model of the leader's function over the whole box, which says where something better may hide.
+//! A model of the leader's function over the whole box, which shows where something better may hide.
 //!
 //! A Gaussian process (Matérn 5/2, one length per variable, by likelihood) through points that lie apart. A
 //! descent's own model is local; this one predicts where an improvement on the best value can be expected (Jones,
@@ -13,44 +13,45 @@ use crate::space::Space;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::{PI, SQRT_2};
 
-/// Lengths of the kernel in units of the box: the first, the least and the most, and the factor between those
-/// that are tried.
+/// The lengths of the kernel in units of the box: the first, the smallest and the largest, and the factor between
+/// those that are tried.
 const LENGTH: f64 = 0.5;
 const LENGTHS: (f64, f64) = (0.05, 2.0);
 const FACTOR: f64 = 1.5;
-/// Rounds of changed lengths in one fit.
+/// The number of rounds of changed lengths in one fit.
 const ROUNDS: usize = 3;
-/// Noise as a part of the variance, so that close points do not spoil the factor.
+/// Noise as a share of the variance, so that points close together do not spoil the factorisation.
 const NOISE: f64 = 1e-6;
-/// Points closer than this along every variable are one; and how many the model sees at most.
+/// Points closer than this along every variable are one; and how many points the model sees at most.
 const APART: f64 = 0.02;
 const MOST: usize = 150;
-/// Around where a search ended nothing is left to find.
+/// Around the end of a search, there is nothing left to find.
 const SEARCHED: f64 = 0.05;
-/// Points at which improvement is looked for, for each variable, and rounds of changes to the best of them.
+/// The number of points at which improvement is predicted, for each variable, and of rounds of changes to the best of
+/// them.
 const CANDIDATES: usize = 200;
 const REFINED: usize = 60;
-/// A prediction counts as missed by this many deviations at most.
+/// A prediction counts as wrong by at most this many deviations.
 const MISSED: f64 = 10.0;
 
 /// What lasts from one fit to the next.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Overview {
     lengths: Vec<f64>,
-    /// Sum of the squares of what predictions missed by, in their deviations, and how many there were.
+    /// The sum of the squared errors of the predictions, in their deviations, and the number of predictions.
     missed: (f64, usize),
-    /// Prediction at the point asked for: mean and deviation, and the units they are in.
+    /// The prediction at the requested point: mean and deviation, and their units.
     predicted: Option<(f64, f64, Units)>,
 }
 
 /// A place that promises improvement.
 pub(super) struct Promise {
     pub(super) at: Vec<f64>,
-    /// How much is to be expected, in units of the spread of the values.
+    /// The expected improvement, in units of the spread of the values.
     pub(super) gain: f64,
 }
 
-/// How values are squeezed: in units of their spread, and those above the median by a logarithm.
+/// How values are squeezed: in units of their spread, and by a logarithm above the median.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Units {
     median: f64,
@@ -86,7 +87,7 @@ impl Overview {
         Overview { lengths: vec![LENGTH; dim], missed: (0.0, 0), predicted: None }
     }
 
-    /// Where most improvement over the best of the points is to be expected, away from where searches ended.
+    /// Where the largest improvement on the best of the points can be expected, away from the ends of searches.
     /// Points that failed have no value.
     pub(super) fn promise(
         &mut self,
@@ -176,7 +177,7 @@ fn kernel(a: &[f64], b: &[f64], lengths: &[f64]) -> f64 {
     (1.0 + r + r * r / 3.0) * libm::exp(-r)
 }
 
-/// Improvement to be expected of a normal value whose mean is better by `gain`.
+/// The expected improvement of a normal value whose mean is better by `gain`.
 fn expected(gain: f64, deviation: f64) -> f64 {
     if deviation <= 0.0 {
         return gain.max(0.0);
@@ -194,7 +195,7 @@ fn improved(points: &[&[f64]], values: &[f64], mut lengths: Vec<f64>) -> Vec<f64
         for which in 0..=lengths.len() {
             for factor in [FACTOR, 1.0 / FACTOR] {
                 let mut tried = lengths.clone();
-                // One of them, and in the end all.
+                // One of them, and finally all.
                 let changed = if which < tried.len() { &mut tried[which..=which] } else { &mut tried[..] };
                 changed.iter_mut().for_each(|l| *l = (*l * factor).clamp(LENGTHS.0, LENGTHS.1));
                 let likelihood = Model::fit(points, values, &tried).likelihood;

@@ -12,19 +12,19 @@ use crate::order;
 use crate::space::Space;
 use serde::{Deserialize, Serialize};
 
-/// Polls at most.
+/// The maximum number of polls.
 const POLLS: usize = 200;
-/// Two variables are moved together each time that steps have become this much shorter, as often for one length at
-/// most.
+/// Two variables are moved together each time that steps have become this much shorter, and at most this often for
+/// one length.
 const TOGETHER: (f64, usize) = (0.1, 2);
-/// Of two variables whose ranges differ by more than this factor each is moved by a share of its own.
+/// If the ranges of two variables differ by more than this factor, each is moved by a share of its own range.
 const ALIKE: f64 = 10.0;
 
-/// The poll under way.
+/// The poll in progress.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Pattern {
     best: Point,
-    /// The best point of the poll under way.
+    /// The best point of the poll in progress.
     found: Option<Point>,
     /// Along each variable.
     steps: Vec<Step>,
@@ -32,33 +32,33 @@ pub(super) struct Pattern {
     shortest: f64,
     /// Whether variables are moved together.
     together: bool,
-    /// The length for which they were last, how often, and whether they are now.
+    /// The length at which they were last moved together, how often, and whether they are now.
     moved: (f64, usize),
     is_moving: bool,
     polls: usize,
-    /// Whether there was a poll along single variables.
+    /// Whether there has been a poll along single variables.
     polled: bool,
-    /// An earlier end, while it is not known whether this is the same.
+    /// An earlier end, as long as it is not known whether this is the same.
     earlier: Option<Earlier>,
 }
 
-/// The step along a variable, and what the poll under way found along it.
+/// The step along a variable, and what the poll in progress found along it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Step {
     length: f64,
     better: bool,
-    /// Points that are asked for, less those whose value is that of the centre.
+    /// The number of points requested, minus those whose value is that of the centre.
     unlike: usize,
 }
 
-/// An earlier end that a pattern may have come to.
+/// An earlier end at which a pattern may have arrived.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Earlier {
     pub(super) index: usize,
     pub(super) point: Point,
-    /// Values that differ by less are the same.
+    /// Values that differ by less count as the same.
     pub(super) same: f64,
-    /// Whether the pattern has come there.
+    /// Whether the pattern has arrived there.
     arrived: bool,
 }
 
@@ -67,7 +67,7 @@ impl Earlier {
         Earlier { index, point, same, arrived: false }
     }
 
-    /// A point with the end's place along the variables in which it is close by, and its own along the others:
+    /// A point at the end's place along the variables in which it is close, and at its own place along the others:
     /// those do not matter where the function has steps.
     fn beside(&self, at: &[f64], length: f64) -> Vec<f64> {
         let nearer = |(own, end): (&f64, &f64)| if (own - end).abs() <= length { *end } else { *own };
@@ -76,8 +76,7 @@ impl Earlier {
 }
 
 impl Pattern {
-    /// A pattern around a point with steps from a length down to another; whole numbers are moved by one at
-    /// least.
+    /// A pattern around a point with steps from one length down to another; whole numbers move by at least one.
     pub(super) fn new(best: Point, (length, shortest): (f64, f64), together: bool, space: &Space) -> Self {
         let step = |index: usize| match space.variable(index) {
             whole if whole.is_whole() => length.max(1.0 / whole.width().max(1.0)),
@@ -106,18 +105,18 @@ impl Pattern {
         self
     }
 
-    /// The same, unless it is at an earlier end already.
+    /// The same, unless it is already at an earlier end.
     pub(super) fn unless_at(mut self, earlier: Option<Earlier>) -> Self {
         self.earlier = earlier;
         self
     }
 
-    /// The earlier end to which it came.
+    /// The earlier end at which it arrived.
     pub(super) fn arrived(&self) -> Option<usize> {
         self.earlier.as_ref().filter(|earlier| earlier.arrived).map(|earlier| earlier.index)
     }
 
-    /// Whether the earlier end, to which it came, is another place.
+    /// Whether the earlier end at which it arrived is another place.
     pub(super) fn is_elsewhere(&self) -> bool {
         self.earlier.as_ref().is_some_and(|earlier| earlier.arrived && earlier.point.at != self.best.at)
     }
@@ -175,8 +174,8 @@ impl Pattern {
         poll
     }
 
-    /// Points at which two variables are moved, by the same length if their ranges are alike, to all sides; none if
-    /// that was tried for about this length.
+    /// Points at which two variables are moved, by the same length if their ranges are similar, in all directions;
+    /// none if that was tried for about this length.
     fn move_together(&mut self, space: &Space) -> Vec<Vec<f64>> {
         let (length, dim) = (self.length(), self.steps.len());
         if length < self.shortest || dim < 2 {
@@ -185,7 +184,7 @@ impl Pattern {
         if length <= TOGETHER.0 * self.moved.0 {
             self.moved = (length, 0);
         }
-        // Each variable with the next but so many, another one each time.
+        // Pairs each variable with one a few places on, another one each time.
         let apart = self.moved.1 + 1;
         if apart > TOGETHER.1 || 2 * apart > dim {
             return Vec::new();
@@ -211,7 +210,7 @@ impl Pattern {
         poll
     }
 
-    /// Whether this is an earlier end, while that is the question: a point to ask about first, or none if it is.
+    /// Whether this is an earlier end, as long as that is open: a point to ask about first, or none if it is.
     fn compare(&mut self) -> Option<Vec<f64>> {
         let length = self.length();
         let earlier = self.earlier.as_mut()?;
@@ -244,7 +243,7 @@ impl Pattern {
             self.steps[index].unlike -= usize::from(told.row == self.best.row && self.steps[index].unlike > 0);
         }
         if order::better(&told.outcome, &self.best.outcome) {
-            // What was moved together may go on so, and each of them alone.
+            // A joint move may continue in the same way, and so may each of its variables alone.
             self.moved.1 = if self.is_moving { 0 } else { self.moved.1 };
             let better = if self.is_moving { &mut self.steps[..] } else { &mut self.steps[index..=index] };
             better.iter_mut().for_each(|step| step.better = true);

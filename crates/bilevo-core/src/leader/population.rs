@@ -11,28 +11,28 @@ use crate::rng::Stream;
 use crate::space::Space;
 use serde::{Deserialize, Serialize};
 
-/// Members for each variable, and at least and most.
+/// The number of members: for each variable, at least, and at most.
 const MEMBERS: (usize, usize, usize) = (6, 20, 80);
 /// It has gathered when all members lie this close together along every variable (standard deviation).
 const GATHERED: f64 = 0.1;
-/// Generations without a better member, and in all, after which it ends.
+/// It ends after this many generations without a better member, or this many in all.
 const STALLED: usize = 5;
 const GENERATIONS: usize = 60;
-/// Pairs of rates that are remembered.
+/// The number of pairs of rates that are remembered.
 const MEMORY: usize = 5;
-/// The part of the members that guide the others.
+/// The share of the members that guide the others.
 const GUIDES: f64 = 0.3;
 
 /// The population.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Population {
     members: Vec<Point>,
-    /// Points under way: which member they would replace (none for the first points), and their rates.
+    /// Points in progress: which member they would replace (none for the first points), and their rates.
     trials: Vec<Trial>,
     memory: SuccessMemory,
     successes: Vec<(f64, f64, f64)>,
     generation: usize,
-    /// Generations since the best member got better.
+    /// The number of generations since the best member improved.
     stalled: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The search under way: a descent or a population, and the pattern at the end of it.
+//! The current search: a descent or a population, and the pattern at its end.
 
 use super::Point;
 use super::descent::Descent;
@@ -14,41 +14,42 @@ use crate::rng::Stream;
 use crate::space::Space;
 use serde::{Deserialize, Serialize};
 
-/// Steps, first and last, of a pattern behind a descent that came to no end by its model (there is a kink, which
-/// can be found exactly), and behind a population.
+/// The first and the last step of a pattern after a descent whose model did not lead to an end (there is a kink,
+/// which can be located exactly), and after a population.
 const KINK: (f64, f64) = (1e-3, 1e-6);
 const EDGE: (f64, f64) = (0.05, 1e-6);
-/// Looks around an end that find something better, at most.
+/// The maximum number of looks around an end that find something better.
 const EXCHANGES: usize = 8;
-/// Points before a descent, for each variable and in addition.
+/// The number of points before a descent: for each variable, and in addition.
 const PROBES: (usize, usize) = (2, 4);
 
-/// The search under way.
+/// The current search.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Search {
     stage: Stage,
-    /// Whether a pattern follows where no model leads to the end.
+    /// Whether a pattern follows if no model leads to the end.
     polishes: bool,
     /// Whether it began all over the box.
     pub(super) wide: bool,
     /// Whether it ended by comparing values.
     compared: bool,
-    /// Values of its first point, if it began at one.
+    /// The values of its first point, if it began at one.
     first: Vec<f64>,
-    /// How often a look around its end found something better, and the earlier end to which it came before one.
+    /// How often a look around its end found something better, and the earlier end at which it had arrived before
+    /// one.
     exchanges: usize,
     arrived: Option<usize>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Stage {
-    /// Points all over the box that promise most, one after the other.
+    /// The most promising points of the whole box, one after the other.
     Probes(Probes),
     Descent(Descent),
     Population(Population),
     Pattern(Pattern),
     Exchange(Box<Exchange>),
-    /// Where it ended, and which earlier end that is, if it came to one.
+    /// Where it ended, and which earlier end that is, if it is one.
     Over(Option<Point>, Option<usize>),
 }
 
@@ -59,7 +60,7 @@ struct Probes {
     count: usize,
 }
 
-/// What a search works with.
+/// What a search needs.
 pub(super) struct Surroundings<'a> {
     pub(super) points: &'a Points,
     pub(super) knowledge: &'a mut Knowledge,
@@ -68,7 +69,7 @@ pub(super) struct Surroundings<'a> {
     pub(super) failed: &'a [Vec<f64>],
     pub(super) ends: &'a [End],
     pub(super) space: &'a Space,
-    /// Values that differ by less are the same, those at edges by less than the second.
+    /// Values that differ by less count as the same: usually, and at edges.
     pub(super) same: (f64, f64),
     /// How a row of values is judged.
     pub(super) point: &'a dyn Fn(&[f64], &[f64]) -> Point,
@@ -80,12 +81,12 @@ impl Search {
         Search { stage, polishes, wide, compared: wide, first, exchanges, arrived }
     }
 
-    /// A descent from a point, whose values may be known; looks around its end if wanted.
+    /// A descent from a point, whose values may be known; with looks around its end if requested.
     pub(super) fn descent(start: Vec<f64>, row: Vec<f64>, looks: bool) -> Self {
         Search::new(Stage::Descent(Descent::new(start, row, looks)), looks, false)
     }
 
-    /// A descent from the best of some places that promise most.
+    /// A descent from the best of the most promising places.
     pub(super) fn elsewhere() -> Self {
         Search::new(Stage::Probes(Probes::default()), true, false)
     }
@@ -101,7 +102,7 @@ impl Search {
         Search { first, ..Search::new(Stage::Over(Some(point), None), true, false) }
     }
 
-    /// Where it ended, if it did and anything worked, and which earlier end that is.
+    /// Where it ended, if it has and anything worked, and which earlier end that is.
     pub(super) fn over(&self) -> Option<(Option<&Point>, Option<usize>)> {
         match &self.stage {
             Stage::Over(point, at) => Some((point.as_ref(), *at)),
@@ -109,12 +110,12 @@ impl Search {
         }
     }
 
-    /// Whether it ended by comparing values, which is less exact than by a model.
+    /// Whether it ended by comparing values, which is less exact than a model.
     pub(super) fn compared(&self) -> bool {
         self.compared
     }
 
-    /// By how much it got better than its first point; a population begins nowhere.
+    /// How much it has improved on its first point; a population has none.
     pub(super) fn gain(&self, end: &Point, knowledge: &Knowledge) -> f64 {
         if self.wide { f64::INFINITY } else { knowledge.merit.of(&self.first) - knowledge.merit.of(&end.row) }
     }
@@ -177,7 +178,8 @@ impl Search {
             Stage::Pattern(pattern) => {
                 self.compared = true;
                 match pattern.arrived() {
-                    // At an earlier end this was done; from another place of the same value others may be seen.
+                    // At an earlier end this has been done; from another place with the same value, other steps may
+                    // be visible.
                     None if self.wide => Stage::Exchange(Box::new(Exchange::new(pattern.best().clone(), same.1, true))),
                     Some(_) if pattern.is_elsewhere() => {
                         self.arrived = pattern.arrived();
@@ -209,7 +211,7 @@ impl Search {
         }
     }
 
-    /// Takes notice that all points it wanted are known already.
+    /// Learns that all points it asked for are already known.
     pub(super) fn refuse(&mut self) {
         if let Stage::Descent(descent) = &mut self.stage {
             descent.refuse();
@@ -218,13 +220,13 @@ impl Search {
 }
 
 impl Probes {
-    /// Whether enough was asked, or something better than all ends was found.
+    /// Whether it has asked enough, or found something better than all ends.
     fn is_over(&self, with: &Surroundings<'_>) -> bool {
         let better = |best: &Point| with.ends.iter().all(|end| order::better(&best.outcome, &end.point.outcome));
         self.count >= PROBES.0 * with.space.dim() + PROBES.1 || self.best.as_ref().is_some_and(better)
     }
 
-    /// The next place to ask about; none if it is over.
+    /// The next place to ask about; none when it is over.
     fn next(&mut self, with: &mut Surroundings<'_>, stream: &mut Stream) -> Option<Vec<f64>> {
         if self.is_over(with) {
             return None;
@@ -246,7 +248,7 @@ impl Probes {
     }
 }
 
-/// The best end that a population came to.
+/// The best end that a population reached.
 fn best_wide(ends: &[End], same: f64) -> Option<Earlier> {
     let wide = ends.iter().enumerate().filter(|(_, end)| end.wide > 0);
     let best = wide.min_by(|(_, a), (_, b)| order::compare(&a.point.outcome, &b.point.outcome));

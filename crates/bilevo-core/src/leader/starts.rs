@@ -3,13 +3,13 @@
 use crate::rng::Stream;
 use crate::space::Space;
 
-/// Candidates for a start, for each variable.
+/// The number of candidates for a start, for each variable.
 const CANDIDATES: usize = 100;
-/// How much the expected value counts against the distance to what is known, in turn.
+/// The weight of the expected value against the distance from what is known, in turn.
 const WEIGHTS: [f64; 3] = [0.2, 0.5, 0.8];
 
-/// Decisions that are spread over the box: every variable takes values from as many equal parts of its
-/// range as there are decisions (a Latin hypercube).
+/// Decisions that are spread over the box: the range of every variable is divided into as many equal parts as there
+/// are decisions, and each part holds one (a Latin hypercube).
 pub(super) fn spread(space: &Space, count: usize, stream: &mut Stream) -> Vec<Vec<f64>> {
     let dim = space.dim();
     let mut points = vec![vec![0.0; dim]; count];
@@ -33,8 +33,8 @@ pub(super) fn spread(space: &Space, count: usize, stream: &mut Stream) -> Vec<Ve
     distinct
 }
 
-/// A new start: far from all that is known, or where neighbours are good, or something of both, in turn.
-/// None if no new point can be drawn. A known point comes with its value; failed ones have none.
+/// A new start: far from all that is known, or where neighbours are good, or a mixture of both, in turn. None if no
+/// new point can be drawn. A known point comes with its value; failed ones have none.
 pub(crate) fn elsewhere(
     space: &Space,
     known: &[(&[f64], Option<f64>)],
@@ -50,7 +50,7 @@ pub(crate) fn elsewhere(
             let square: f64 = other.iter().zip(&point).map(|(a, b)| (a - b) * (a - b)).sum();
             nearest = nearest.min(square);
             if let Some(value) = value {
-                // Shepard's mean, of which the near ones have most.
+                // Shepard's mean, in which nearby points count most.
                 let weight = 1.0 / (square * square + 1e-12);
                 (sum, weights) = (sum + weight * value, weights + weight);
             }
@@ -67,7 +67,7 @@ pub(crate) fn elsewhere(
     Some(candidates.swap_remove(best).0)
 }
 
-/// The place of every candidate in the order of a key.
+/// The rank of every candidate by a key.
 fn ranks<T>(candidates: &[T], key: impl Fn(&T) -> f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     order.sort_by(|&i, &j| key(&candidates[i]).total_cmp(&key(&candidates[j])));

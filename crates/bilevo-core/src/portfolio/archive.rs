@@ -1,39 +1,39 @@
 //! Everything that was evaluated, at both levels, in unit coordinates.
 //!
-//! Nothing is ever dropped: nearness decides what a model sees. A search sees all that it evaluated
-//! itself, and of what others did only what lies close by: far points mislead a local model (handing whole
-//! archives on lost 4 of 258 runs).
+//! Nothing is ever dropped: what a model sees depends on distance. A search sees everything that it evaluated itself,
+//! but only nearby points of other searches, because far points mislead a local model (handing whole archives on lost
+//! 4 of 258 runs).
 
 use crate::problem::Level;
 use crate::surrogate::{Sample, Surrogate};
 use serde::{Deserialize, Serialize};
 
-/// Points whose value exceeds the centre's by more than this many times the (dim+2)-th smallest
-/// difference are left out: poles would bend the whole model.
+/// Points whose value exceeds the centre's by more than this many times the (dim+2)-th smallest difference are left
+/// out, because a pole would bend the whole model.
 const POLE: f64 = 100.0;
-/// Distance, along some variable, from which on points tell different parts of the box.
+/// Points that differ by at least this much in some variable tell about different parts of the box.
 const APART: f64 = 0.05;
-/// Points that scales are taken from, at most.
+/// The maximum number of points from which scales are computed.
 const SCALED: usize = 64;
-/// Points that are looked through, the latest: so many for each variable, and so many more.
+/// The maximum number of points to look through, latest first: this many, plus this many for each variable.
 const LATEST: (usize, usize) = (100, 1000);
 
-/// The latest points, among which a search looks for what it asks for again.
+/// The number of latest points among which a search looks for a point that it asks for again.
 const LATELY: usize = 100;
-/// What rounding may do to a sum of squares, and more.
+/// A generous bound on the rounding error of a sum of squares.
 const ROUNDED: f64 = 1.0 + 1e-9;
-/// Fits after which lengths are known and hardly change.
+/// The number of fits after which the lengths are known and hardly change.
 const SEASONED: usize = 40;
 
-/// Points of one level with a row of values each: the objective, then the constraints. A failed
-/// evaluation has a row that is not a number.
+/// Points of one level, with a row of values each: the objective, then the constraints. The row of a failed
+/// evaluation is NaN.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Points {
     dim: usize,
     outputs: usize,
     points: Vec<f64>,
     rows: Vec<f64>,
-    /// Sound points that lie apart from each other, in the order of their evaluation.
+    /// Valid points that lie apart from each other, in the order of their evaluation.
     apart: Vec<usize>,
 }
 
@@ -66,7 +66,7 @@ impl Points {
         &self.points[index * self.dim..(index + 1) * self.dim]
     }
 
-    /// The values at a point, which are not numbers if its evaluation failed.
+    /// The values at a point; NaN if its evaluation failed.
     pub(crate) fn values(&self, index: usize) -> &[f64] {
         &self.rows[index * self.outputs..(index + 1) * self.outputs]
     }
@@ -91,13 +91,13 @@ impl Points {
         (0..self.len()).rev().find(|&i| self.point(i) == point)
     }
 
-    /// How many of them lie apart, as far as that is counted.
+    /// The number of points that lie apart from each other, as far as we count them.
     pub(crate) fn spread(&self) -> usize {
         self.apart.len()
     }
 
-    /// What a function changes by over the box: the difference of its quartiles at points that lie
-    /// apart from each other, so that the many points near an optimum count as one.
+    /// The usual variation of a function over the box: the difference of its quartiles at points that lie apart from
+    /// each other, so that the many points near an optimum count as one.
     pub(crate) fn scale(&self, output: usize) -> f64 {
         let mut values: Vec<f64> = self.apart.iter().map(|i| self.rows[i * self.outputs + output]).collect();
         values.sort_by(f64::total_cmp);
@@ -107,8 +107,8 @@ impl Points {
         candidates.into_iter().find(|s| *s > 0.0 && s.is_finite()).unwrap_or(1.0)
     }
 
-    /// The latest points within `reach` of `centre` along every variable, at most `limit`, as differences to it and to
-    /// the means of their values, which come with them.
+    /// The latest points within `reach` of `centre` along every variable, at most `limit`, as differences from it and
+    /// from the mean values, which are returned with them.
     pub(crate) fn within(&self, centre: &[f64], reach: f64, limit: usize) -> (Sample, Vec<f64>) {
         let near = |i: &usize| self.row(*i).is_some() && distance(self.point(*i), centre) <= reach;
         let near: Vec<usize> = (0..self.len()).rev().filter(near).take(limit).collect();
@@ -126,23 +126,23 @@ impl Points {
         (sample, means)
     }
 
-    /// The points nearest to `centre` in units of the learner's lengths, at most `limit`, nearest first. Those that are
-    /// not its own only within `reach`.
+    /// The points nearest to `centre` in units of the learner's lengths, at most `limit`, nearest first. Points of
+    /// other searches must lie within `reach`.
     fn nearest(&self, centre: &[f64], learner: &Learner, limit: usize, reach: f64) -> Vec<(f64, usize)> {
         let latest = LATEST.0 * self.dim + LATEST.1;
         let first = self.len().saturating_sub(latest);
         let near_enough = |p: &[f64]| {
-            // Most are told by their first coordinate.
+            // The first coordinate alone rules out most points.
             (p[0] - centre[0]).abs() <= reach && {
                 let square: f64 = p.iter().zip(centre).map(|(p, c)| (p - c) * (p - c)).sum();
                 square <= reach * reach
             }
         };
         let inverses: Vec<f64> = learner.lengths.iter().map(|l| 1.0 / l).collect();
-        // The first of equals, so that nothing depends on how they are sorted.
+        // Of equally near points the first, so that nothing depends on the sorting.
         let order = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
         let (mut near, mut bound) = (Vec::with_capacity(2 * limit), f64::INFINITY);
-        // From the latest, which tend to be near, so that most of the others are seen to be too far.
+        // Latest first: those tend to be near, so the distance of most others soon turns out to be too large.
         for (i, p) in (first..self.len()).zip(self.points[first * self.dim..].chunks_exact(self.dim)).rev() {
             let foreign = i < learner.since;
             if foreign && !near_enough(p) || exceeds(p, centre, &inverses, bound) || self.row(i).is_none() {
@@ -163,7 +163,7 @@ impl Points {
         near
     }
 
-    /// The points nearest to `centre`, as differences to it.
+    /// The points nearest to `centre`, as differences from it.
     fn around(&self, centre: &[f64], row: &[f64], learner: &Learner, limit: usize, reach: f64) -> Sample {
         let mut near = self.nearest(centre, learner, limit, reach);
         let rise = |index: usize| self.rows[index * self.outputs] - row[0];
@@ -190,7 +190,7 @@ impl Points {
 pub(crate) struct Learner {
     lengths: Vec<f64>,
     tick: usize,
-    /// Points from this one on are its own.
+    /// The search's own points begin here.
     since: usize,
     /// Fits after which the lengths hardly change.
     seasoned: usize,
@@ -201,7 +201,7 @@ impl Learner {
         Learner { lengths, tick: 0, since, seasoned: SEASONED }
     }
 
-    /// One that goes on learning: it serves many searches, and all points are its own.
+    /// A learner that never stops learning: it serves many searches, and all points are its own.
     pub(crate) fn lasting(lengths: Vec<f64>) -> Self {
         Learner { lengths, tick: 0, since: 0, seasoned: usize::MAX }
     }
@@ -228,7 +228,7 @@ pub(crate) struct Archive {
 }
 
 impl Archive {
-    /// Nothing evaluated yet; sizes are those of a row: one objective and the constraints.
+    /// An empty archive. The sizes are those of a row: one objective and the constraints.
     pub(crate) fn new(dim: usize, upper_outputs: usize, lower_outputs: usize) -> Self {
         let (upper, lower) = (Points::new(dim, upper_outputs), Points::new(dim, lower_outputs));
         Archive { upper, lower, noise: [0.0; 2] }
@@ -249,7 +249,7 @@ impl Archive {
     }
 }
 
-/// Whether Σ ((a_i - b_i) w_i)² is more than a bound, up to rounding.
+/// Whether Σ ((a_i - b_i) w_i)² exceeds a bound, up to rounding.
 #[inline(always)]
 fn exceeds(a: &[f64], b: &[f64], weights: &[f64], bound: f64) -> bool {
     let square = |a: f64, b: f64, w: f64| ((a - b) * w) * ((a - b) * w);

@@ -1,4 +1,4 @@
-//! What a search ends with: a decision and the answer it counts on, and how two of them compare.
+//! What a search ends with: a decision with the answer that it relies on, and how to compare two of them.
 
 use super::archive::{Archive, distance};
 use crate::candidate::Solved;
@@ -8,26 +8,26 @@ use std::cmp::Ordering;
 
 /// Violation, in units of the constraints' scales, up to which a claim is feasible.
 const FEASIBLE: f64 = 1e-6;
-/// Where a constraint's values are large, people still take a violation of a millionth for none at most: its
-/// scale counts as this share of it, but not as less than one.
+/// If a constraint has large values, users still accept a violation of at most a millionth. So its scale counts as
+/// this share of it, but not as less than one.
 const LARGE: f64 = 0.01;
-/// Claims agree if their violations differ by no more than this: a descent that ends on a constraint may
-/// miss it by as much as it moved last ...
+/// Two claims agree if their violations differ by no more than this (a descent that ends on a constraint may miss it
+/// by as much as its last step) ...
 const SAME_VIOLATION: f64 = 1e-5;
-/// ... and their F by this share of F ...
+/// ... and if their F differ by no more than this share of F ...
 const AGREEMENT: f64 = 1e-3;
-/// ... or of its scale: at least the first, at most the second ...
+/// ... or of its scale, at least the first share and at most the second ...
 const AGREEMENT_SCALE: (f64, f64) = (1e-6, 1e-3);
-/// ... but at least this where they lie farther apart than that along some variable: where F is very large in
-/// most of the box, what is little of its scale is much near an optimum.
+/// ... but at least this share if the two lie farther apart than that along some variable: if F is very large in most
+/// of the box, even a small share of its scale matters near an optimum.
 const ELSEWHERE: (f64, f64) = (1e-9, 0.01);
 
-/// Standard deviations of the noise by which F of two claims, each a mean, must differ, and f of two answers, one of
-/// them the best of many single values.
+/// The number of standard deviations of the noise by which F of two claims (both are means) must differ, and f of two
+/// answers (one of which is the best of many single values).
 const NOISE: [f64; 2] = [2.0, 5.0];
 
-/// A leader's constraint that changes by less than this share of the follower's is one of those: where the
-/// follower keeps to it, the leader sees it at zero only.
+/// If a leader's constraint changes by less than this share of a follower's, it is that constraint: where the
+/// follower satisfies it, the leader always sees it at zero.
 const SHARED: f64 = 1e-3;
 
 /// A decision with an answer, in unit coordinates, and the values at both levels.
@@ -39,7 +39,7 @@ pub(crate) struct Claim {
     pub(crate) upper: Vec<f64>,
     /// f, then the lower constraints.
     pub(crate) lower: Vec<f64>,
-    /// Whether the answer is as accurate as was asked for.
+    /// Whether the answer is as accurate as requested.
     pub(crate) settled: bool,
 }
 
@@ -54,12 +54,12 @@ impl Claim {
         self.upper[0]
     }
 
-    /// The largest distance to another claim along a variable, as a share of its box.
+    /// The largest distance from another claim along any variable, as a share of its box.
     pub(crate) fn distance(&self, other: &Claim) -> f64 {
         distance(&self.x, &other.x).max(distance(&self.y, &other.y))
     }
 
-    /// As the engine's other parts see it.
+    /// As the other parts of the engine see it.
     pub(crate) fn as_solved(&self, spec: &ProblemSpec) -> Solved {
         let outcome =
             |level: Level, row: &[f64]| Outcome { value: row[0], violation: spec.violation(level, &row[1..]) };
@@ -76,8 +76,8 @@ impl Claim {
     }
 }
 
-/// What values are measured by: the scales of all functions, as the archive shows them at some moment,
-/// and what the problem says about constraints.
+/// The units in which values are judged: the scales of all functions, as the archive shows them at the moment, and
+/// what the problem says about constraints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Scales {
     upper: Vec<f64>,
@@ -106,7 +106,7 @@ impl Scales {
         }
     }
 
-    /// The same for what the archive shows by now.
+    /// The same for what the archive shows now.
     pub(crate) fn new_like(other: &Scales, archive: &Archive) -> Self {
         let of = |level: Level, count: usize| (0..count).map(|output| archive.level(level).scale(output)).collect();
         let lower: Vec<f64> = of(Level::Lower, other.lower.len());
@@ -119,7 +119,7 @@ impl Scales {
         self.noise != [0.0; 2]
     }
 
-    /// Difference of f that may be noise.
+    /// The largest difference of f that may be noise.
     pub(crate) fn follower_noise(&self) -> f64 {
         NOISE[1] * self.noise[1]
     }
@@ -161,7 +161,7 @@ impl Scales {
         self.violation(claim) <= FEASIBLE
     }
 
-    /// Whether a follower's row breaks no constraint.
+    /// Whether a follower's row violates no constraint.
     pub(crate) fn answer_is_feasible(&self, row: &[f64]) -> bool {
         self.lower_violation(row) <= FEASIBLE
     }
@@ -176,14 +176,14 @@ impl Scales {
         a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
     }
 
-    /// Difference of F within which two claims are the same.
+    /// The largest difference of F between two claims that count as the same.
     pub(crate) fn tolerance(&self, value: f64) -> f64 {
         let scale = self.leader();
         let exact = (AGREEMENT * value.abs()).clamp(AGREEMENT_SCALE.0 * scale, AGREEMENT_SCALE.1 * scale);
         exact.max(NOISE[0] * self.noise[0])
     }
 
-    /// Difference of F within which two claims are the same, with regard to where they lie.
+    /// The same, taking into account where they lie.
     fn tolerance_between(&self, a: &Claim, b: &Claim) -> f64 {
         if a.distance(b) <= ELSEWHERE.1 {
             return self.tolerance(b.value());
@@ -193,13 +193,13 @@ impl Scales {
         exact.max(NOISE[0] * self.noise[0])
     }
 
-    /// Whether both stand for the same optimum.
+    /// Whether both are the same optimum.
     pub(crate) fn agree(&self, a: &Claim, b: &Claim) -> bool {
         (self.violation(a) - self.violation(b)).abs() <= SAME_VIOLATION
             && (a.value() - b.value()).abs() <= self.tolerance_between(a, b)
     }
 
-    /// Whether the first claim is better than the second by more than two claims of one optimum differ.
+    /// Whether the first claim is better than the second by more than two claims of the same optimum may differ.
     pub(crate) fn promises(&self, a: &Claim, b: &Claim) -> bool {
         let better =
             self.is_feasible(a) && !self.is_feasible(b) || a.value() < b.value() - self.tolerance_between(a, b);
@@ -207,7 +207,7 @@ impl Scales {
     }
 }
 
-/// The upper scales, with those of the follower's constraints for constraints that it keeps at zero.
+/// The upper scales. Constraints that the follower keeps at zero get the scale of the follower's constraint.
 fn with_shared(mut upper: Vec<f64>, lower: &[f64]) -> Vec<f64> {
     let least = lower[1..].iter().copied().fold(f64::INFINITY, f64::min);
     for scale in upper[1..].iter_mut().filter(|scale| least.is_finite() && **scale < SHARED * least) {

@@ -23,13 +23,13 @@ impl Switch {
 choice! {
     /// When a run has searched enough.
     pub enum Effort {
-        /// One search was verified.
+        /// One search has been verified.
         Local,
         /// Two restarts ended at the same value.
         Quick,
-        /// Three did, one of them wide.
+        /// Three restarts did, one of them wide.
         Normal,
-        /// Five did, two of them wide.
+        /// Five restarts did, two of them wide.
         Thorough,
         /// Never: the budget ends the run.
         Budget,

@@ -1,9 +1,9 @@
 //! The follower's search at one x: steps on the surrogate until the answer is known well enough.
 //!
-//! A step is the minimiser of the surrogate of f under the surrogates of g within a trust radius. Where
-//! the data say too little about the minimiser (its *doubt*: the root mean square error that the
-//! surrogate's posterior leaves it), a point that teaches more is evaluated instead. The answer is
-//! settled when the step and its doubt together are below the tolerance asked for.
+//! A step is the minimiser of the surrogate of f under the surrogates of g within a trust radius. If the data say too
+//! little about the minimiser (its *doubt* is the root mean square error that the surrogate's posterior leaves), the
+//! search evaluates a point that teaches more instead. The answer is settled when the step and its doubt together are
+//! below the required tolerance.
 //!
 //! Sources: trust regions on Gaussian processes (Eriksson et al., 2019, TuRBO; Wild and Shoemaker, 2013,
 //! ORBIT for the geometry of the points). No randomness.
@@ -15,51 +15,51 @@ use crate::minimise::{self, Region, Slice};
 use crate::surrogate::Surrogate;
 use serde::{Deserialize, Serialize};
 
-/// A step shorter than this share of the doubt gives way to a point that reduces the doubt.
+/// If a step is shorter than this share of the doubt, a point that reduces the doubt is evaluated instead.
 pub(super) const GEOMETRY: f64 = 0.5;
-/// A point closer than this teaches little about a slope: differences drown in rounding.
+/// A point closer than this teaches little about a slope, because rounding hides the differences.
 pub(super) const TEACH: f64 = 1e-4;
-/// Steps that rounding may pretend where nothing is left to learn.
+/// Steps up to this length may be rounding errors, when there is nothing left to learn.
 const ROUNDING: f64 = 1e-6;
-/// Points of other searches count within this many trust radii.
+/// Points of other searches count if they lie within this many trust radii.
 pub(super) const NEAR: f64 = 2.0;
 
-/// One search; all points in the unit box. Without x it is a search over y alone.
+/// One search; all points are in the unit box. Without x it searches over y alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Follower {
     pub(crate) x: Vec<f64>,
-    /// Best point so far.
+    /// The best point so far.
     pub(crate) y: Vec<f64>,
-    /// Its values; empty before the first success.
+    /// Its values; empty until an evaluation succeeds.
     pub(crate) row: Vec<f64>,
-    /// To what accuracy the answer is wanted.
+    /// The accuracy that the answer needs.
     pub(crate) tolerance: f64,
-    /// Whether that was reached.
+    /// Whether the answer has that accuracy.
     pub(crate) settled: bool,
     pub(crate) radius: f64,
     left: usize,
     sign: f64,
-    /// Length and promise of the step that is being evaluated; none for other points.
+    /// Length and promised decrease of the step that is being evaluated; `None` for other points.
     expected: Option<(f64, f64)>,
-    /// Where it starts if its first point turns out to be worse than this promises to be.
+    /// Where it starts if its first point turns out to be worse than this start promises.
     instead: Option<Promise>,
 }
 
-/// A point and what it promises to be worth.
+/// A point with its promised value.
 pub(crate) type Promise = (Vec<f64>, f64);
 
-/// What a search may spend, and what for.
+/// What a search may spend, and on what.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Effort {
-    /// First trust radius.
+    /// The first trust radius.
     pub(crate) radius: f64,
-    /// Accuracy wanted.
+    /// The required accuracy.
     pub(crate) tolerance: f64,
-    /// Evaluations at most.
+    /// The maximum number of evaluations.
     pub(crate) evaluations: usize,
 }
 
-/// What the followers of one search have in common: what they learnt, and how they judge.
+/// What the followers of one search share: what they have learnt, and how they judge.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Knowledge {
     pub(crate) learner: Learner,
@@ -103,7 +103,7 @@ impl Follower {
         self.settled = false;
     }
 
-    /// The point it wanted is known already: a step that failed.
+    /// The point it asks for is already known: this counts as a failed step.
     pub(crate) fn refuse(&mut self) {
         self.left = self.left.saturating_sub(1);
         let length = self.expected.take().map_or(self.radius, |(length, _)| length);
@@ -150,7 +150,7 @@ impl Follower {
             let point = teaching_point(&target, &doubt.direction, reach);
             let is_new = |y: &Vec<f64>| !points.has_lately(&[&self.x[..], y].concat());
             let point = point.filter(is_new);
-            // Nothing is left to learn: what doubt there is comes from rounding.
+            // There is nothing left to learn: the remaining doubt comes from rounding.
             self.settled = point.is_none() && length <= self.tolerance.max(ROUNDING);
             return point;
         }
@@ -159,8 +159,8 @@ impl Follower {
     }
 }
 
-/// The trust radius after a step of a length whose gain was `ratio` times the promised one. It never
-/// shrinks for a step that ended inside.
+/// The trust radius after a step of this length that gained `ratio` times the promised decrease. It never shrinks
+/// after a step that ended inside.
 pub(super) fn trust(radius: f64, length: f64, ratio: f64) -> f64 {
     if ratio > 0.7 && length > 0.9 * radius {
         (2.5 * radius).min(1.0)
@@ -171,8 +171,8 @@ pub(super) fn trust(radius: f64, length: f64, ratio: f64) -> f64 {
     }
 }
 
-/// A point `reach` from `from` along a direction, in the unit box; to the other side if the box leaves
-/// little of the way. None if it does so on both sides.
+/// A point at distance `reach` from `from` along a direction, in the unit box; on the other side if the box cuts most
+/// of the way off, and none if it does so on both sides.
 pub(super) fn teaching_point(from: &[f64], direction: &[f64], reach: f64) -> Option<Vec<f64>> {
     let point =
         |reach: f64| -> Vec<f64> { from.iter().zip(direction).map(|(v, d)| (v + reach * d).clamp(0.0, 1.0)).collect() };
@@ -184,15 +184,15 @@ pub(super) fn apart(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
 }
 
-/// What a surrogate around a known answer `y` with values `row` promises of that answer after a change of x.
+/// What a surrogate around a known answer `y` with values `row` predicts for that answer after a change of x.
 pub(super) fn promise(y: &[f64], row: &[f64], change: &[f64], model: &Surrogate, merit: &Merit) -> Promise {
     let mut values = vec![0.0; row.len()];
     model.values(&[change, &vec![0.0; y.len()]].concat(), &mut values);
     (y.to_vec(), merit.of_sum(row, &values))
 }
 
-/// The answer at `x` that the surrogate around a known answer predicts, within twice the change of x and
-/// a `slack`, and what it promises of the known one.
+/// The answer at `x` that the surrogate around a known answer predicts, within twice the change of x plus `slack`,
+/// and what it predicts for the known answer itself.
 pub(super) fn predict(
     base: &Claim,
     x: &[f64],

@@ -1,4 +1,4 @@
-//! What was searched, what each search claimed, and what became of the claim: all that a run remembers.
+//! What has been searched, what each search claimed, and what became of the claim. A run remembers nothing else.
 
 use super::archive::distance;
 use super::claim::{Claim, Scales};
@@ -6,18 +6,19 @@ use super::search::End;
 use super::verify::{Depth, Verdict};
 use serde::{Deserialize, Serialize};
 
-/// Distance below which two claims are one place.
+/// Two claims that are closer than this are in the same place.
 const SAME: f64 = 1e-3;
 
-/// Violation, in units of the constraints' scales, of a claim that was found roughly.
+/// Largest violation, in units of the constraints' scales, of a claim that was found roughly.
 const ROUGHLY: f64 = 0.03;
 
-/// Answers that are remembered, if they differ by more than this: in a box far too wide, basins lie close together.
+/// Answers are remembered separately if they differ by more than this: in a box that is far too wide, basins lie
+/// close together.
 const REMEMBERED: usize = 12;
 pub(super) const ALIKE: f64 = 0.01;
 
-/// A restart may end this near to an elite on which two restarts agree, and this close in F, as a share of
-/// its scale.
+/// A restart may end if it comes this close to an elite on which two restarts agree, and this close in F, as a share
+/// of its scale.
 pub(super) const ARRIVED: (f64, f64) = (0.01, 1e-4);
 
 /// What a search was.
@@ -35,33 +36,33 @@ pub(super) enum Kind {
     Dent,
     /// A population from a random point.
     Population,
-    /// A descent that goes on from where another search of the same restart stood.
+    /// A descent that continues where another search of the same restart stopped.
     Finish,
-    /// The same with the follower's constraints as the leader's, too.
+    /// The same, with the follower's constraints as constraints of the leader's too.
     Feasible,
     /// Points all over the box at both levels.
     Sample,
-    /// A descent whose follower leans to the leader, from the elite ...
+    /// A descent whose follower leans towards the leader, from the elite ...
     LeanHere,
-    /// ... or from elsewhere, or from where one under a larger weight ended.
+    /// ... or from elsewhere, or from the end of one under a larger weight.
     LeanAway,
     LeanOn,
-    /// From there to where the follower loses nothing by it.
+    /// From there to a decision where the follower loses nothing by it.
     Regret,
-    /// The exact end of that, by the value function.
+    /// The exact end of a leaning descent, by the value function.
     Exact,
-    /// Along the border between answers.
+    /// Along the border between two answers.
     Border,
     /// To the last decision that has an answer.
     Edge,
-    /// A smoothed search, where values are noisy, from anywhere ...
+    /// A smoothed search for noisy values, from anywhere ...
     Smooth,
-    /// ... or from what another search of the same restart found.
+    /// ... or from what another search of the same restart has found.
     SmoothHere,
 }
 
 impl Kind {
-    /// Whether it searches the problem as it is, so that its claims are the run's answer before they have a verdict.
+    /// Whether it searches the problem as it is, so that its claim can be the run's answer even before a verdict.
     pub(super) fn is_plain(self) -> bool {
         use Kind::{Dent, Descent, Finish, Known, NearEnds, Population};
         matches!(self, Descent | Known | NearEnds | Dent | Finish | Population)
@@ -72,30 +73,30 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Entry {
     pub(super) kind: Kind,
-    /// Number of the restart it belongs to, from 1.
+    /// The number of the restart to which it belongs, from 1.
     pub(super) restart: u64,
     pub(super) end: End,
     pub(super) claim: Option<Claim>,
-    /// Answers that the follower was not to prefer, for exact ends and borders.
+    /// For exact ends and borders: the answers that the follower was not allowed to prefer.
     pub(super) rivals: Vec<Vec<f64>>,
     /// The latest verdict on the claim.
     pub(super) verdict: Option<Verdict>,
-    /// Verdicts, and how many of them found another answer.
+    /// The number of verdicts, and of those that found another answer.
     pub(super) looks: u64,
     pub(super) corrections: u64,
-    /// Whether F and the leader's constraints were the same at most of the decisions that it saw.
+    /// Whether F and the leader's constraints were constant at most of the decisions that it saw.
     pub(super) flat: bool,
     /// Evaluations of the search and of the verdicts.
     pub(super) spent: u64,
 }
 
 impl Entry {
-    /// What is known of it by now: the verified claim.
+    /// The claim as far as it is known now: the verified one.
     pub(super) fn verified(&self) -> Option<&Claim> {
         self.verdict.as_ref().map(|verdict| &verdict.claim)
     }
 
-    /// Whether the latest verdict replaced the answer by one elsewhere.
+    /// Whether the latest verdict replaced the answer by one that lies elsewhere.
     pub(super) fn is_corrected(&self) -> bool {
         self.verdict.as_ref().is_some_and(|verdict| verdict.hoped.is_some())
     }
@@ -105,11 +106,11 @@ impl Entry {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct History {
     pub(super) entries: Vec<Entry>,
-    /// What values are measured by, as of the latest end of a search.
+    /// The units in which values are judged, as of the latest end of a search.
     pub(super) scales: Scales,
-    /// Whether earlier runs have left as much as a finished run does.
+    /// Whether earlier runs left as many evaluations as a finished run does.
     pub(super) is_known_widely: bool,
-    /// Decisions of the survey that are better than their neighbours, the best first.
+    /// Decisions of the survey that are better than their neighbours, best first.
     pub(super) dents: Vec<Claim>,
 }
 
@@ -130,7 +131,7 @@ impl History {
 
     /// Position of the best verified claim.
     pub(super) fn elite_at(&self) -> Option<usize> {
-        // Where values are noisy, single ones are too good by luck: only smoothed searches have means.
+        // If values are noisy, single ones are too good by luck, and only smoothed searches have means.
         let smooth = |e: &Entry| matches!(e.kind, Kind::Smooth | Kind::SmoothHere) && !e.is_corrected();
         let counts = |(_, e): &(usize, &Entry)| !self.scales.is_noisy() || smooth(e);
         let entries = self.entries.iter().enumerate().filter(counts);
@@ -143,7 +144,7 @@ impl History {
         self.entries[self.elite_at()?].verified()
     }
 
-    /// Position of the first verified claim of the elite's optimum: what came after it did not change it.
+    /// The first verified claim of the elite's optimum: what came later did not change it.
     pub(super) fn elite_since(&self) -> usize {
         let Some(elite) = self.elite() else { return 0 };
         let same = |e: &Entry| e.verified().is_some_and(|c| self.scales.agree(c, elite));
@@ -155,15 +156,15 @@ impl History {
         self.elite().is_none_or(|elite| self.scales.promises(claim, elite))
     }
 
-    /// The same for a claim that was only found roughly: a leaning descent may still break a constraint by as much as its
-    /// last step was long.
+    /// The same for a claim that was found only roughly: a leaning descent may still violate a constraint by the
+    /// length of its last step.
     pub(super) fn nearly_promises(&self, claim: &Claim) -> bool {
         let gain = |elite: &Claim| elite.value() - claim.value() > self.scales.tolerance(elite.value());
         let is_nearly_feasible = self.scales.violation(claim) <= ROUGHLY;
         self.promises(claim) || is_nearly_feasible && self.elite().is_none_or(gain)
     }
 
-    /// Whether a claim is the elite, as far as can be told without a full verdict.
+    /// Whether a claim is the elite, as far as one can tell without a full verdict.
     pub(super) fn is_at_elite(&self, claim: &Claim) -> bool {
         let verified = self.elite_at().map(|at| &self.entries[at]).and_then(|e| e.verdict.as_ref());
         verified.is_some_and(|v| {
@@ -182,8 +183,8 @@ impl History {
         self.is_won_by(entry, Kind::Border, elite)
     }
 
-    /// Whether the latest search of a restart ended, uncorrected, at the elite's value, or its correction
-    /// led to a border there.
+    /// Whether the latest search of a restart ended at the elite's value without a correction, or its correction led
+    /// to a border there.
     fn agrees(&self, restart: u64, elite: &Claim) -> bool {
         if self.is_flat(restart) {
             return false;
@@ -200,7 +201,7 @@ impl History {
         !entry.is_corrected() && claim.is_some_and(|claim| self.scales.agree(claim, elite))
     }
 
-    /// Restarts that agree with the elite, and how many of them were wide: populations, or leaning
+    /// The number of restarts that agree with the elite, and how many of them were wide: populations, or leaning
     /// descents from elsewhere.
     pub(super) fn agreement(&self) -> (usize, usize) {
         let Some(elite) = self.elite() else { return (0, 0) };
@@ -213,7 +214,7 @@ impl History {
                 false => self.agrees(restart, elite),
             };
             let wide = matches!(first, Some(Kind::Population | Kind::LeanAway | Kind::Smooth));
-            // What a whole run has left counts as two restarts, one of them wide.
+            // The evaluations of a whole earlier run count as two restarts, one of them wide.
             let by_run = self.is_known_widely && first == Some(Kind::Known);
             agreement.0 += usize::from(agrees) + usize::from(agrees && by_run);
             agreement.1 += usize::from(agrees && (wide || by_run));
@@ -221,25 +222,25 @@ impl History {
         agreement
     }
 
-    /// Whether the elite is what a whole earlier run has found.
+    /// Whether the elite is the answer of a whole earlier run.
     pub(super) fn is_elite_known(&self) -> bool {
         let first = |restart: u64| self.of_restart(restart).next().is_some_and(|e| e.kind == Kind::Known);
         let known = |elite: &Claim| (1..=self.restart()).any(|restart| first(restart) && self.agrees(restart, elite));
         self.is_known_widely && self.elite().is_some_and(known)
     }
 
-    /// Whether the elite is what a restart began with: F may be the same in most of the box.
+    /// Whether the elite is where a restart began: F may be constant in most of the box.
     pub(super) fn is_on_plateau(&self) -> bool {
         self.elite_at().is_some_and(|at| self.is_flat(self.entries[at].restart))
     }
 
-    /// Whether F was the same at most of the decisions that a restart saw. It has found nothing then, and agrees with
-    /// nobody.
+    /// Whether F was constant at most of the decisions that a restart saw. Such a restart has found nothing, and
+    /// agrees with no other.
     fn is_flat(&self, restart: u64) -> bool {
         self.of_restart(restart).next().is_some_and(|e| e.flat)
     }
 
-    /// Restarts that ended, uncorrected, at another value than the elite's.
+    /// Restarts that ended without a correction at a value other than the elite's.
     pub(super) fn elsewhere(&self) -> usize {
         let Some(elite) = self.elite() else { return 0 };
         let other = |restart: u64| {
@@ -265,19 +266,19 @@ impl History {
         found_it || away && claim.is_some_and(|claim| self.scales.agree(claim, elite))
     }
 
-    /// Where searches of the plain problem ended.
+    /// Where searches of the unchanged problem ended.
     pub(super) fn ends(&self) -> Vec<Claim> {
         self.entries.iter().filter_map(Entry::verified).cloned().collect()
     }
 
-    /// What f changes by along the variables of an answer, where that is most; none before the first verdict. At
-    /// other decisions, and those may be all but one, the follower can be indifferent.
+    /// The usual variation of f along the variables of an answer, at the decision where it is largest; `None` before
+    /// the first verdict. The follower may be indifferent at all decisions but one.
     pub(super) fn follower_range(&self) -> Option<f64> {
         self.entries.iter().filter_map(|e| e.verdict.as_ref()?.range).reduce(f64::max)
     }
 
-    /// Answers to which the follower was seen to move, or that are minima elsewhere: what a verdict at `x` tries.
-    /// Those to the nearest decisions, since answers move with x.
+    /// Answers to which the follower was seen to move, and other minima: a verdict at `x` tries them.
+    /// Those to the nearest decisions, because answers move with x.
     pub(super) fn answers(&self, x: &[f64]) -> Vec<Vec<f64>> {
         let verdicts = self.entries.iter().rev().filter_map(|e| e.verdict.as_ref());
         let mut claims: Vec<&Claim> =
@@ -292,12 +293,12 @@ impl History {
         answers
     }
 
-    /// Decisions with answers that a verdict found beside others: what a population tries.
+    /// Decisions at which a verdict found several answers: a population tries these.
     pub(super) fn rivals(&self) -> Vec<(Vec<f64>, Vec<f64>)> {
         self.remembered(|v| v.hoped.iter().map(|_| &v.claim).chain(&v.others).chain(&v.hoped))
     }
 
-    /// The latest different answers of the verdicts' claims.
+    /// The latest answers of verdicts that differ from each other.
     fn remembered<'a, I: Iterator<Item = &'a Claim>>(
         &'a self,
         of: impl Fn(&'a Verdict) -> I,

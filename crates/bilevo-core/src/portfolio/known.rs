@@ -1,9 +1,9 @@
 //! What earlier runs evaluated.
 //!
-//! All of it goes into the archive. The first search is a descent from the best known pair. Where that is the
-//! answer of a run, and the table as large and as widely spread as a finished run leaves it, it is a claim as it is. It gets a verdict
-//! like any other; if it stands, it counts as two restarts, one of them wide, and what a run looks at before
-//! its end is not all looked at again. One restart from elsewhere has to agree in any case.
+//! All of it goes into the archive. The first search is a descent from the best known pair. If that pair is the
+//! answer of a run, and the table is as large and as widely spread as that of a finished run, the pair is a claim at
+//! once. It gets a verdict like any other. If it stands, it counts as two restarts, one of them wide, and some of
+//! what a run looks at before its end is skipped. One restart from elsewhere has to agree in any case.
 
 use super::archive::{Archive, Points};
 use super::claim::Claim;
@@ -11,8 +11,8 @@ use crate::engine::{Known, best_pair};
 use crate::problem::{Level, ProblemSpec};
 use serde::{Deserialize, Serialize};
 
-/// Evaluations of a finished run, for each variable, and how many of them lie apart: for each variable that is
-/// free, and at most.
+/// The evaluations of a finished run for each variable, and how many of them lie apart: for each free variable, and
+/// at most.
 const FINISHED: usize = 200;
 const APART: (usize, usize) = (16, 64);
 
@@ -21,8 +21,8 @@ const APART: (usize, usize) = (16, 64);
 pub(super) struct Before {
     /// The best pair, until a descent begins there.
     pub(super) best: Option<Claim>,
-    /// Whether that is the answer of a run, and the evaluations are as many, and as far apart, as those of a
-    /// finished one.
+    /// Whether that is the answer of a run, and the evaluations are as many and as widely spread as those of a
+    /// finished run.
     pub(super) is_wide: bool,
 }
 

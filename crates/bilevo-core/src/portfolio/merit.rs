@@ -1,4 +1,4 @@
-//! Objective plus penalties: what a step has to improve.
+//! The objective plus penalties: a step has to improve this.
 
 use crate::minimise::{Constraints, Landscape, Step};
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Merit {
     inequalities: usize,
     weights: Vec<f64>,
-    /// Multipliers of the latest step, where the next one starts.
+    /// The multipliers of the latest step, from which the next one starts.
     multipliers: Vec<f64>,
 }
 
@@ -28,7 +28,7 @@ impl Merit {
         Constraints { inequalities: self.inequalities, centre: &row[1..] }
     }
 
-    /// Violation of each constraint, weighted.
+    /// The weighted violation of each constraint.
     fn penalty(&self, c: impl Iterator<Item = f64>) -> f64 {
         let constraints = Constraints { inequalities: self.inequalities, centre: &[] };
         c.zip(&self.weights).enumerate().map(|(i, (c, w))| w * constraints.excess(i, c)).sum()
@@ -42,17 +42,17 @@ impl Merit {
         }
     }
 
-    /// Of a row changed by predicted differences.
+    /// Of a row plus predicted differences.
     pub(crate) fn of_sum(&self, row: &[f64], change: &[f64]) -> f64 {
         row[0] + change[0] + self.penalty(row[1..].iter().zip(&change[1..]).map(|(c, d)| c + d))
     }
 
-    /// Decrease that a step from a centre with values `row` promises.
+    /// The decrease that a step from a centre with values `row` promises.
     pub(crate) fn predicted(&self, row: &[f64], step: &Step) -> f64 {
         self.of(row) - self.of_sum(row, &step.values)
     }
 
-    /// Weights that fit a step's multipliers, so that a step towards feasibility counts as one.
+    /// Weights that suit the multipliers of a step, so that a step towards feasibility counts as one.
     pub(crate) fn learn<L: Landscape>(&mut self, row: &[f64], model: &L, step: &Step) {
         let scale = |output: usize| model.variance(output).sqrt();
         for (i, (weight, multiplier)) in self.weights.iter_mut().zip(&step.multipliers).enumerate() {

@@ -1,21 +1,22 @@
 //! Which search comes next, from where, and when a run ends: a function of the history alone.
 //!
-//! 1. A claim gets a verdict.
-//! 2. A restart is brought to its end. A descent finishes a population, which goes on if the descent does not
-//!    converge. If the verdict found another answer, a descent goes on from there. If the claim would have paid, the
-//!    border between the two answers is searched, and again with every further answer that a verdict finds there; a
-//!    rival that only moved is tracked. If the restart claimed more at a decision without an answer, the last decision
-//!    that has one is looked for. A leaning descent goes on to its exact end, and if that leads nowhere, to a decision
-//!    where the follower loses nothing.
-//! 3. An elite that stands alone while restarts end elsewhere is verified again: it may owe its value to an
-//!    answer that is not the follower's.
-//! 4. The run ends when restarts agree: three that are feasible and uncorrected, one of them wide. One that saw
-//!    but one value of F, as on a plateau, agrees with nobody. Before the end come a survey of the leader's box with
-//!    descents from its dents, a wide look at the elite's other answers, and leaning descents. An infeasible elite
-//!    needs twice the agreement. The run also ends, without agreement, when many restarts have found nothing better.
-//! 5. Where values are noisy, all of this gives way to simpler rules (`noisy`).
-//! 6. Otherwise it restarts: descents as long as they end at the same value, then in turn populations and
-//!    descents. After each restart that decided nothing a leaning descent.
+//! 1. Every claim gets a verdict.
+//! 2. A restart is brought to its end. A descent finishes a population; if the descent does not converge, the
+//!    population continues. If a verdict finds another answer, a descent continues from there. If the claim would
+//!    have paid off, a search follows the border between the two answers, and does so again with every further answer
+//!    that a verdict finds there; a rival that merely moved is tracked. If the restart claimed a better value at a
+//!    decision without an answer, a search looks for the last decision that has one. A leaning descent continues to
+//!    its exact end and, if that leads nowhere, to a decision where the follower loses nothing.
+//! 3. If no other restart agrees with the elite, it is verified again: its value may come from an answer that is not
+//!    the follower's.
+//! 4. The run ends when three feasible and uncorrected restarts agree, one of them wide. A restart that saw only one
+//!    value of F, as on a plateau, agrees with no other. Before the end come a survey of the leader's box with
+//!    descents from its dents, a thorough look at the elite's other answers, and leaning descents. An infeasible
+//!    elite needs twice the agreement. The run also ends without agreement when many restarts have found nothing
+//!    better.
+//! 5. If values are noisy, simpler rules replace all of this (`noisy`).
+//! 6. Otherwise it restarts: with descents as long as they end at the same value, then with populations and descents
+//!    in turn. A leaning descent follows each restart that decided nothing.
 
 mod borders;
 mod ending;
@@ -33,16 +34,16 @@ use borders::{after_correction, another_round, may_cost};
 use ending::{closing, is_exhausted};
 use ties::{after_exact, after_leaning, after_regret, lean, lean_from, lean_is_due, regret, tied};
 
-/// Descents before the first population, as long as they end at the same value.
+/// The number of descents before the first population, as long as they end at the same value.
 const FIRST_DESCENTS: usize = 2;
-/// Size of a population, relative to its first, at which a descent tries to finish it, and relative to the
-/// last such size if that fails.
+/// The size of a population at which a descent tries to finish it: relative to its first size, and after a failure
+/// relative to the size at that time.
 pub(super) const NARROW: f64 = 0.1;
-/// Restarts that end elsewhere for each verdict on an elite that stands alone.
+/// The number of restarts that end elsewhere for each new verdict on an elite with which none agrees.
 const DOUBT: u64 = 2;
-/// Size of a descent that goes on with another answer.
+/// The size of the first steps of a descent that continues with another answer.
 const ANEW: f64 = 0.25;
-/// Size of a descent that goes on from where another stopped, and how many do in one restart.
+/// The size of the first steps of a descent that continues where another stopped, and their number in one restart.
 const GO_ON: f64 = 0.1;
 const FINISHES: usize = 3;
 
@@ -51,25 +52,25 @@ const FINISHES: usize = 3;
 pub(super) enum Next {
     /// A restart.
     Restart(Kind),
-    /// The latest population goes on.
+    /// The latest population continues.
     Resume,
     /// A descent from a claim, with first steps of this size.
     Finish(Claim, f64),
     /// A leaning descent from a claim, or from anywhere, under a weight.
     Lean { kind: Kind, from: Option<Claim>, weight: f64 },
-    /// From a leaning descent to where the follower loses nothing by an answer with which F is at most this.
+    /// From a leaning descent to a decision where the follower loses nothing by an answer with at most this F.
     Regret(Claim, f64),
     /// The exact end of a leaning descent, with answers that the follower must not prefer.
     Exact(Claim, Vec<Vec<f64>>),
-    /// The best decision to which the follower gives the hoped for answer rather than its rivals.
+    /// The best decision at which the follower prefers the answer the leader hopes for to its rivals.
     Border(Claim, Vec<Vec<f64>>),
-    /// The same where the last of the rivals goes with the decision.
+    /// The same, with the last rival following the decision.
     Tracked(Claim, Vec<Vec<f64>>),
     /// A descent from a decision of the survey.
     Dent(Claim),
-    /// A descent from a claim that keeps to the follower's constraints, too.
+    /// A descent from a claim that also obeys the follower's constraints.
     Feasible(Claim),
-    /// The last decision that has an answer, on the way from a claim to a decision that has none.
+    /// The last decision with an answer, on the way from a claim to a decision without one.
     Edge(Claim, Vec<f64>),
     /// A smoothed search from a claim, or from anywhere.
     Smooth(Option<Claim>),
@@ -106,7 +107,7 @@ pub(super) fn next(history: &History, config: &PortfolioConfig) -> Next {
     restart(history, config)
 }
 
-/// A descent that ended where no answer is feasible goes on with the follower's constraints as the leader's.
+/// A descent that ended where no answer is feasible continues with the follower's constraints as the leader's.
 fn feasible(history: &History, last: &Entry) -> Option<Next> {
     let claim = last.claim.as_ref().filter(|_| last.verdict.is_none())?;
     let descends = matches!(last.kind, Kind::Descent | Kind::Known | Kind::NearEnds | Kind::Dent | Kind::Finish);
@@ -126,7 +127,7 @@ fn verdict(history: &History, last: &Entry) -> Option<Next> {
     let at_elite = history.elite().is_some_and(|elite| history.scales.agree(claim, elite));
     let hopeless = !feasible(claim) && history.elite().is_some_and(feasible) && !at_elite;
     let former = history.of_restart(last.restart).rev().skip(1).find_map(|e| e.verified().or(e.claim.as_ref()));
-    // What is worse close by is what the former owed to an answer that was not exact.
+    // If a decision close to an earlier claim is worse, that claim owed its value to an inaccurate answer.
     let lost = |former: &Claim| former.distance(claim) > DIFFERENT && history.scales.promises(former, claim);
     let worse = last.kind == Kind::Finish && former.is_some_and(lost);
     let promises = history.promises(claim);
@@ -135,7 +136,7 @@ fn verdict(history: &History, last: &Entry) -> Option<Next> {
         _ if hopeless || worse => false,
         Kind::Population | Kind::Sample | Kind::Survey | Kind::LeanHere | Kind::LeanAway | Kind::LeanOn => false,
         Kind::Regret | Kind::Exact | Kind::Border | Kind::Edge => promises,
-        // They come only with noise, which has rules of its own.
+        // They occur only with noise, which has its own rules.
         Kind::Smooth | Kind::SmoothHere => false,
         Kind::Descent | Kind::Known | Kind::NearEnds | Kind::Dent | Kind::Finish | Kind::Feasible => match last.end {
             End::Converged => true,
@@ -146,14 +147,14 @@ fn verdict(history: &History, last: &Entry) -> Option<Next> {
     };
     let depth = match last.kind {
         _ if history.is_at_elite(claim) => Depth::Light,
-        // Nothing more is looked for at the end.
+        // At the end, nothing more is looked for.
         Kind::Known if history.is_known_widely => Depth::Wide,
         _ => Depth::Full,
     };
     deserved.then_some(Next::Verify(history.entries.len() - 1, depth))
 }
 
-/// A descent whose evaluations were used up goes on from where it stood, as long as that pays.
+/// A descent that used up its evaluations continues where it stopped, as long as that pays off.
 fn goes_on(history: &History) -> Option<Next> {
     let last = history.last()?;
     let claim = last.claim.as_ref().filter(|c| c.settled && last.end == End::Spent && last.verdict.is_none())?;
@@ -171,7 +172,7 @@ fn goes_on(history: &History) -> Option<Next> {
     (pays && finishes < FINISHES).then(|| Next::Finish(claim.clone(), GO_ON))
 }
 
-/// What the latest search leaves to be done in its restart.
+/// What remains to be done in the restart of the latest search.
 fn follow_up(history: &History, config: &PortfolioConfig) -> Option<Next> {
     let last = history.last()?;
     let restart: Vec<&Entry> = history.of_restart(last.restart).collect();
@@ -204,8 +205,8 @@ fn follow_up(history: &History, config: &PortfolioConfig) -> Option<Next> {
         .or_else(|| edge(history, config, &restart).filter(|_| config.feasible.is_on()))
 }
 
-/// Where a restart claimed more than the elite at a decision without an answer, the last one on the way there that
-/// has one.
+/// If a restart claimed a better value than the elite's at a decision without an answer: the last decision on the way
+/// there that has one.
 fn edge(history: &History, config: &PortfolioConfig, restart: &[&Entry]) -> Option<Next> {
     let elite = history.elite().filter(|elite| history.scales.is_feasible(elite))?;
     let had = restart.iter().any(|e| e.kind == Kind::Edge);
@@ -219,8 +220,8 @@ fn edge(history: &History, config: &PortfolioConfig, restart: &[&Entry]) -> Opti
     may.then(|| Next::Edge(elite.clone(), without.x.clone()))
 }
 
-/// A claim that is better than the elite, where the descent that was to finish it ended elsewhere: it may have slid off
-/// an edge, which a verdict on the claim brings to light.
+/// A claim that is better than the elite, if the descent that should have finished it ended elsewhere: it may have
+/// slid over an edge, and a verdict on the claim would show that.
 fn left_behind(history: &History, restart: &[&Entry]) -> Option<Next> {
     let first = history.entries.len() - restart.len();
     let claim = |e: &Entry| e.claim.clone().filter(|_| e.kind.is_plain() && e.verdict.is_none());
@@ -230,22 +231,22 @@ fn left_behind(history: &History, restart: &[&Entry]) -> Option<Next> {
     Some(Next::Verify(first + at, Depth::Full))
 }
 
-/// A population that ended is finished by a descent.
+/// A descent finishes a population that has ended.
 fn after_population(restart: &[&Entry], last: &Entry) -> Option<Next> {
     let claim = last.claim.as_ref().filter(|_| last.end != End::Arrived && last.verdict.is_none())?;
     let times = restart.iter().filter(|e| e.kind == Kind::Population).count();
     Some(Next::Finish(claim.clone(), libm::pow(NARROW, times as f64)))
 }
 
-/// Where a descent did not come to its end, the population that it was to finish goes on; at its own end
-/// it is verified as it is.
+/// If that descent did not converge, the population continues; when the population itself ends, its claim is verified
+/// as it is.
 fn after_finish(history: &History, restart: &[&Entry]) -> Option<Next> {
     let last = restart.last()?;
     let population = restart.iter().rposition(|e| e.kind == Kind::Population)?;
     let Entry { end, claim, verdict, .. } = restart[population];
     let known = last.verdict.is_some() && history.agreement().0 > 1;
     let promises = claim.as_ref().is_some_and(|claim| history.promises(claim));
-    // What it found since it went on the last time is the same optimum still.
+    // What it has found since it last continued is still the same optimum.
     let former = restart[..population].iter().rfind(|e| e.kind == Kind::Population).and_then(|e| e.claim.as_ref());
     let stands = claim.as_ref().zip(former).is_some_and(|(a, b)| history.scales.agree(a, b));
     match (last.end, end) {
@@ -260,8 +261,8 @@ fn after_finish(history: &History, restart: &[&Entry]) -> Option<Next> {
     }
 }
 
-/// Position of the elite, if it is to be verified again: no other restart agrees, and twice as many as it had
-/// verdicts have ended elsewhere since.
+/// The elite, if it is to be verified again: no other restart agrees with it, and since its last verdict twice as
+/// many restarts have ended elsewhere as it has had verdicts.
 fn doubted(history: &History) -> Option<usize> {
     let (at, elite) = (history.elite_at()?, history.elite()?);
     let entry = &history.entries[at];
@@ -279,9 +280,9 @@ fn restarts(history: &History, kind: Kind) -> impl DoubleEndedIterator<Item = &E
     (0..all.len()).filter(move |&i| begins(i)).map(|i| &all[i]).filter(first)
 }
 
-/// The next restart. Where descents come to their end they are the cheaper kind, but end at the nearest
-/// optimum: after the first two they alternate with populations. Where they do not, end at another value
-/// or meet a follower with several answers, only populations follow.
+/// The next restart. Where descents converge they are the cheaper kind, but they end at the nearest optimum, so they
+/// alternate with populations after the first two. If they do not converge, end at different values, or meet a
+/// follower with several answers, only populations follow.
 fn restart(history: &History, config: &PortfolioConfig) -> Next {
     let descents = restarts(history, Kind::Descent).count();
     let populations = restarts(history, Kind::Population).count();

@@ -1,4 +1,5 @@
-//! The course of a run: hands out what the present search wants, writes its end into the history, and begins the next.
+//! The course of a run: hands out what the current search asks for, writes its end into the history, and starts the
+//! next.
 
 mod begin;
 mod citizen;
@@ -22,17 +23,17 @@ use citizen::steps;
 use present::Present;
 use serde::{Deserialize, Serialize};
 
-/// Evaluations of a whole verdict: so many, and so many for each lower variable. The last part of a small
-/// budget is kept for one, but not more than a share of it.
+/// The evaluations of a full verdict: this many, plus this many for each lower variable. The last part of a small
+/// budget is reserved for one, but at most this share of the budget.
 const VERDICT: (u64, u64) = (40, 50);
 const KEPT: u64 = 4;
-/// Upper evaluations that lower ones leave for their answers.
+/// Upper evaluations that are reserved when lower ones are spent, to evaluate the answers.
 const AFTER: u64 = 2;
-/// Size of the first steps from the best pair of a few known ones, and from a pair that somebody gave.
+/// The size of the first steps from the best of a few known pairs, and from a pair that the user gave.
 const KNOWN: f64 = 0.1;
 const GIVEN: f64 = 0.1;
 
-/// Values of F on a plateau differ by less than this share of its scale.
+/// On a plateau, values of F differ by less than this share of its scale.
 const FLAT: f64 = 1e-9;
 
 /// The state of the method.
@@ -43,14 +44,14 @@ pub struct Portfolio {
     shape: Shape,
     size: usize,
     archive: Archive,
-    /// What earlier runs have left.
+    /// What earlier runs left behind.
     before: Before,
     history: History,
     present: Present,
-    /// The latest population: it may go on.
+    /// The latest population, which may continue.
     population: Option<Box<Population>>,
     wanted: Wanted,
-    /// Evaluations of the present search, and upper ones before it.
+    /// The evaluations of the current search, and the upper ones before it.
     spent: u64,
     since: usize,
 }
@@ -100,10 +101,10 @@ impl Portfolio {
         }
     }
 
-    /// Goes on until points are wanted or the run is over.
+    /// Continues until points are needed or the run is over.
     fn prepare(&mut self, run: &RunView<'_>) {
         if matches!(self.present, Present::Spent) {
-            // The run goes on with a larger budget.
+            // The run continues with a larger budget.
             self.present = Present::Choice;
         }
         loop {
@@ -155,13 +156,13 @@ impl Portfolio {
         }
     }
 
-    /// Whether what is left of the total is kept for a verdict.
+    /// Whether the rest of the total budget is reserved for a verdict.
     fn is_kept(&self, left: u64) -> bool {
         let whole = VERDICT.0 + VERDICT.1 * self.shape.lower[0] as u64;
         self.config.stop.max_evals.is_some_and(|evals| left <= whole.min(evals / KEPT))
     }
 
-    /// Whether the present search ends here, so that its claim can still be verified.
+    /// Whether the current search ends here, so that its claim can still be verified.
     fn is_to_be_verified(&self, left: u64) -> bool {
         if !self.is_kept(left) {
             return false;
@@ -185,7 +186,7 @@ impl Portfolio {
         (worth && self.is_kept(left)).then(|| self.history.entries.len() - 1)
     }
 
-    /// Puts the wanted points into the batch.
+    /// Puts the requested points into the batch.
     fn hand_out(&self, run: &mut RunView<'_>) {
         run.ask(self.wanted.level);
         for point in self.wanted.iter() {
@@ -195,7 +196,7 @@ impl Portfolio {
         }
     }
 
-    /// Writes the end of the present search into the history.
+    /// Writes the end of the current search into the history.
     fn conclude(&mut self, spec: &ProblemSpec) {
         self.history.scales = Scales::new(spec, &self.archive);
         let spent = std::mem::take(&mut self.spent);
@@ -260,7 +261,7 @@ impl Portfolio {
         });
     }
 
-    /// Whether the upper values of the present search are mostly those of its claim, as far as they lie apart from it.
+    /// Whether most upper values of the current search that lie apart from its claim equal that of the claim.
     fn has_seen_only(&self, claim: &Claim) -> bool {
         let Archive { upper, .. } = &self.archive;
         let apart = |i: &usize| distance(&upper.point(*i)[..self.shape.upper[0]], &claim.x) > DIFFERENT;

@@ -1,7 +1,7 @@
 //! Searches: each asks for points, is told their values, and ends with a claim.
 //!
-//! All work in unit coordinates. What they evaluate is in the archive by the time they are told of it;
-//! what they remember beyond that is their own way, not what other searches found.
+//! All work in unit coordinates. Whatever a search evaluates is in the archive by the time the search is told of it.
+//! Beyond that it remembers only its own course, not what other searches found.
 
 pub(super) mod changed;
 pub(super) mod descent;
@@ -25,13 +25,14 @@ pub(super) struct Goal {
     pub(super) claim: Claim,
     /// How near, in every variable.
     pub(super) near: f64,
-    /// How much worse its F may be, and how much better: what is better by more is not at the same optimum.
+    /// How much worse its F may be, and how much better: a decision that is better by more is not at the same
+    /// optimum.
     pub(super) above: f64,
     pub(super) below: f64,
 }
 
 impl Goal {
-    /// Whether a decision with its answer is there.
+    /// Whether a decision with its answer is close enough.
     fn is_reached(&self, x: &[f64], y: &[f64], value: f64) -> bool {
         let excess = value - self.claim.value();
         excess <= self.above
@@ -49,7 +50,7 @@ pub(super) struct Ground<'a> {
     pub(super) streams: Streams,
 }
 
-/// Sizes of a problem: variables, inequalities and equalities of both levels.
+/// The sizes of a problem: variables, inequalities and equalities of both levels.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Shape {
     pub(super) upper: [usize; 3],
@@ -69,7 +70,7 @@ impl Shape {
         self.upper[0] + self.lower[0]
     }
 
-    /// Length of a row of values.
+    /// The length of a row of values.
     pub(super) fn outputs(&self, level: Level) -> usize {
         let [_, inequalities, equalities] = if level == Level::Upper { self.upper } else { self.lower };
         1 + inequalities + equalities
@@ -80,7 +81,7 @@ impl Shape {
     }
 }
 
-/// Points (x, y) of one level to be evaluated, one behind the other.
+/// Points (x, y) of one level to be evaluated, one after the other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Wanted {
     pub(super) level: Level,
@@ -112,23 +113,23 @@ impl Wanted {
     }
 }
 
-/// Values of the points of a batch: one row for each, empty where the evaluation failed.
+/// The values of the points of a batch: a row for each, empty if the evaluation failed.
 pub(super) type Rows = Vec<Vec<f64>>;
 
 /// How a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum End {
-    /// At a point where nothing better is near.
+    /// At a point near which nothing is better.
     Converged,
-    /// Close to a claim that it was told to look out for.
+    /// Close to a claim near which it may end.
     Arrived,
-    /// Its evaluations are used up, or it was cut short.
+    /// Its evaluations are used up, or it was interrupted.
     Spent,
     /// Its surrogates say nothing about the follower.
     Lost,
 }
 
-/// So many points all over the unit box, one in every stripe of every variable.
+/// This many points all over the unit box, one in every stripe of every variable.
 fn latin_hypercube(count: usize, dim: usize, stream: &mut Stream) -> Vec<Vec<f64>> {
     let orders: Vec<Vec<usize>> = (0..dim).map(|_| stream.choose(count, count)).collect();
     let mut point = |i: usize| orders.iter().map(|order| (order[i] as f64 + stream.uniform()) / count as f64).collect();
@@ -137,22 +138,22 @@ fn latin_hypercube(count: usize, dim: usize, stream: &mut Stream) -> Vec<Vec<f64
 
 /// One search.
 pub(super) trait Search {
-    /// Writes the next points; leaves them empty when the search is over.
+    /// Writes the next points; none if the search is over.
     fn ask(&mut self, ground: &Ground<'_>, wanted: &mut Wanted);
 
-    /// Takes the values of the points asked for.
+    /// Takes the values of the requested points.
     fn tell(&mut self, ground: &Ground<'_>, wanted: &Wanted, rows: &Rows);
 
-    /// The best it has found.
+    /// The best point it has found.
     fn claim(&self) -> Option<Claim>;
 
-    /// How it ended; none while it goes on.
+    /// How it ended; `None` while it continues.
     fn end(&self) -> Option<End>;
 
-    /// Ends it with what it has, because no lower evaluation is left.
+    /// Ends it with what it has, because no lower evaluations are left.
     fn cut(&mut self);
 
-    /// How far it looks, as a share of the box, and how much farther one way than another.
+    /// How far it looks, as a share of the box, and how much farther in one direction than in another.
     fn reach(&self) -> (f64, f64) {
         (1.0, 1.0)
     }

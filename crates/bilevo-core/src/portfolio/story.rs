@@ -6,7 +6,7 @@ use crate::problem::ProblemSpec;
 use crate::record::{Fate, Step};
 
 impl Kind {
-    /// What a reader of a result is told.
+    /// What a result tells its reader.
     fn words(self) -> &'static str {
         match self {
             Kind::Descent => "descent",
@@ -42,7 +42,7 @@ impl Entry {
 }
 
 impl History {
-    /// Every search, with what it claimed once the verdict was in.
+    /// Every search, with its claim as it stood after the verdict.
     pub(super) fn story(&self, spec: &ProblemSpec) -> Vec<Step> {
         let step = |entry: &Entry| {
             let claim = entry.verified().or(entry.claim.as_ref());

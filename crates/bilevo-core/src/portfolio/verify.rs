@@ -1,17 +1,16 @@
 //! Whether an answer really is the follower's, and which others there are.
 //!
-//! At one x, without the surrogate that the claim was found on:
+//! At a single x, without the surrogate by which the claim was found:
 //!
-//! 1. *Probe*: answers known from elsewhere, other values of each variable in turn (`scan`), and a random
-//!    sample of the box, all in one batch; then two closer rounds along the deepest dents.
-//! 2. *Exact*: the answer itself, the best of what was probed, other minima that may be as good, and what the
-//!    follower would like best if it met the constraints are made exact by a follower that learns over y alone.
-//! 3. *Judge*: if a better answer was found, the claim was wrong: F is evaluated with the true one. So it
-//!    is for other minima, which may be what the leader would like the follower to answer elsewhere.
+//! 1. *Probe*: answers known from elsewhere, other values of each variable in turn (`scan`), and a random sample of
+//!    the box, all in one batch; then two closer rounds along the deepest dents.
+//! 2. *Exact*: some of these are made exact by a follower that learns over y alone: the answer itself, the best of
+//!    the probe, other minima that may be equally good, and what the follower would like best without constraints.
+//! 3. *Judge*: if a better answer was found, the claim was wrong, and F is evaluated with the true answer. F is also
+//!    evaluated at other minima: they may be what the leader would like the follower to answer elsewhere.
 //!
-//! An answer far from the claimed one must be clearly better: where the follower is indifferent, the
-//! leader chooses. All margins are shares of the scale of f.
-//! Randomness: `Purpose::Recheck`, one stream for each verdict.
+//! An answer far from the claimed one must be clearly better: where the follower is indifferent, the leader chooses.
+//! All margins are shares of the scale of f. Randomness: `Purpose::Recheck`, one stream for each verdict.
 
 mod judge;
 mod sample;
@@ -31,47 +30,47 @@ use scan::Scan;
 use serde::{Deserialize, Serialize};
 use surprise::surprising;
 
-/// Where all minima are wanted, so many times as many random answers are tried.
+/// If all minima are wanted, this many times as many random answers are tried.
 const WIDE: usize = 4;
-/// Answers closer than this along every variable are one.
+/// Answers that are closer than this along every variable are the same.
 pub(super) const DIFFERENT: f64 = 0.05;
-/// In a wide box that may be too coarse: of two local searches that end farther apart than this, and one of them clearly
-/// lower, each has found a basin of its own.
+/// In a wide box that may be too coarse: if two local searches end farther apart than this, and one clearly lower
+/// than the other, each has found a basin of its own.
 const APART: f64 = 1e-3;
-/// By how much of f's scale an answer must be better to be the true one: in the same place, elsewhere, and
-/// elsewhere where the problem says which of several answers counts, so that f decides.
+/// The share of f's scale by which an answer must be better to be the true one: in the same place; elsewhere; and
+/// elsewhere if the problem says which of several answers counts, so that f decides.
 const BETTER: (f64, f64, f64) = (1e-12, 1e-4, 1e-10);
 /// The same for an answer in the same place as one that the leader chose among equals, times the square of their
-/// distance: a follower that cares less than that does not care.
+/// distance: a follower that prefers it by less is indifferent.
 const CARES: f64 = 1e-4;
-/// Difference of f, as a share of its range along the variables, within which another minimum may be the
-/// deeper one.
+/// Another minimum may be the deeper one if its f differs by at most this share of the range of f along the
+/// variables.
 const CLOSE: f64 = 0.02;
-/// Other minima made exact: by a usual verdict, and where all are wanted.
+/// How many other minima are made exact: by a usual verdict, and if all are wanted.
 const OTHERS: (usize, usize) = (2, 4);
-/// First radius of a follower that makes an answer exact: the claimed one, another one.
+/// The first radius of a follower that makes an answer exact: the claimed one, or another.
 const RADIUS: (f64, f64) = (1e-3, 0.01);
-/// Accuracy of an exact answer.
+/// The accuracy of an exact answer.
 const EXACT: f64 = 1e-7;
-/// Violations weigh this many times the scale of f while answers are compared roughly.
+/// In rough comparisons of answers, violations weigh this many times the scale of f.
 const PRICE: f64 = 10.0;
-/// Share of what is left of a budget, one in so many, that goes into the probe.
+/// One in this many of the remaining evaluations goes into the probe.
 const PROBED: usize = 2;
 /// First length of the kernel.
 const LENGTH: f64 = 0.3;
 
-/// How closely a claim is looked at.
+/// How closely a claim is examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Depth {
-    /// The answer is made exact: enough where the same decision was verified before.
+    /// The answer is made exact, which is enough if the same decision was verified before.
     Light,
     /// All of the above.
     Full,
-    /// And all other minima are judged.
+    /// In addition, all other minima are judged.
     Wide,
 }
 
-/// An answer at the x of the claim, with its values; failed ones have none.
+/// An answer at the x of the claim, with its values; none if they failed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Answer {
     y: Vec<f64>,
@@ -87,9 +86,9 @@ pub(super) struct Verdict {
     pub(super) hoped: Option<Claim>,
     /// The decision with other minima of the follower.
     pub(super) others: Vec<Claim>,
-    /// Whether another answer is as good for the follower.
+    /// Whether another answer is equally good for the follower.
     pub(super) tied: bool,
-    /// What f usually changes by over the box at this x; none if that was not looked at.
+    /// The usual variation of f over the box at this x; `None` if nobody looked.
     pub(super) range: Option<f64>,
     pub(super) depth: Depth,
 }
@@ -109,8 +108,8 @@ pub(super) struct Look {
     pub(super) depth: Depth,
     /// For the random stream.
     pub(super) number: u64,
-    /// What f usually changes by along the variables, if that is known: where the follower is indifferent
-    /// it changes by nothing.
+    /// The usual variation of f along the variables, if it is known: where the follower is indifferent, f does not
+    /// vary at all.
     pub(super) range: Option<f64>,
     /// Whether the problem says which of equally good answers counts.
     pub(super) decided: bool,
@@ -118,7 +117,7 @@ pub(super) struct Look {
     pub(super) chosen: bool,
     /// Whether other values of each variable are tried in turn.
     pub(super) scan: Switch,
-    /// Evaluations that are left for it.
+    /// The evaluations that are left for it.
     pub(super) room: usize,
 }
 
@@ -133,7 +132,7 @@ pub(super) struct Verify {
     /// All answers tried at this x.
     points: Points,
     knowledge: Knowledge,
-    /// Answers that are to be made exact, the next one last; and those that were.
+    /// Answers that are still to be made exact, the next one last; and those that are exact.
     rough: Vec<Answer>,
     exact: Vec<Answer>,
     best: Answer,
@@ -143,7 +142,7 @@ pub(super) struct Verify {
 }
 
 impl Verify {
-    /// A look at `claim` with the help of answers `known` from elsewhere.
+    /// Examines `claim` with the help of answers `known` from elsewhere.
     pub(super) fn new(shape: Shape, claim: Claim, known: Vec<Vec<f64>>, look: Look) -> Self {
         let n = shape.lower[0];
         let merit = Merit::new(shape.lower[1], shape.lower[2]);
@@ -164,7 +163,7 @@ impl Verify {
         }
     }
 
-    /// What became of the claim; none while it is not known.
+    /// What became of the claim; `None` while that is open.
     pub(super) fn verdict(&self) -> Option<&Verdict> {
         match &self.stage {
             Stage::Ended(verdict) => Some(verdict),
@@ -172,7 +171,7 @@ impl Verify {
         }
     }
 
-    /// f with violations at a price.
+    /// f plus the priced violations.
     fn merit(&self, scales: &Scales, row: &[f64]) -> f64 {
         if row.is_empty() {
             return f64::INFINITY;
@@ -180,8 +179,8 @@ impl Verify {
         row[0] + PRICE * self.scale * scales.lower_violation(row)
     }
 
-    /// Whether an answer is better than another by `margin` of f's scale at no loss of feasibility, or
-    /// feasible at last.
+    /// Whether an answer is better than another by `margin` of f's scale without being less feasible, or is the first
+    /// feasible one.
     fn beats(&self, scales: &Scales, row: &[f64], other: &[f64], margin: f64) -> bool {
         if row.is_empty() || other.is_empty() {
             return !row.is_empty();
@@ -216,7 +215,7 @@ impl Verify {
         let values = if self.look.scan.is_on() { scan.values() } else { 0 };
         let random = times * sample::size(n);
         let (whole, room) = (values * n + random, self.look.room / PROBED);
-        // A part of each where no more is left.
+        // If no more is left, a part of each.
         let part = |count: usize| if whole <= room { count } else { (count * room / whole).max(1) };
         self.wanted = scan.first(part(values), &mut stream);
         self.wanted.extend(sample::sample(&self.claim.y, part(random), &mut stream));
@@ -224,7 +223,7 @@ impl Verify {
         self.stage = Stage::Scan(scan);
     }
 
-    /// f is judged by what it changes by over the box, or along the variables if that is less.
+    /// The scale of f is its variation over the box, or along the variables if that is less.
     fn measure(&mut self) {
         let range = [self.range, self.look.range].into_iter().flatten().fold(0.0, f64::max);
         if range > 0.0 {
@@ -254,7 +253,7 @@ impl Verify {
         self.next_exact();
     }
 
-    /// Chooses what is made exact: the best of what was probed, if it lies elsewhere, and the claim.
+    /// Chooses what is made exact: the best of the probe, if it lies elsewhere, and the claim.
     fn choose(&mut self, ground: &Ground<'_>, scan: &Scan) {
         let (count, margin) = match self.look.depth {
             Depth::Wide => (OTHERS.1, f64::INFINITY),
@@ -288,8 +287,9 @@ impl Verify {
         self.rough.push(self.best.clone());
     }
 
-    /// What the follower would prefer here if it met the constraints: it may do so close by. A known answer that
-    /// breaks them least, since constraints move with x; otherwise what it would like best.
+    /// What the follower would prefer here without constraints: it may get close to it. Of the known answers the one
+    /// that violates them least, because constraints move with x; otherwise the one that the follower would like
+    /// best.
     fn moved(&self, scales: &Scales, places: &[Vec<f64>]) -> Option<Answer> {
         let preferred = |y: &[f64], row: &[f64]| {
             places.iter().all(|place| distance(place, y) > ALIKE)
@@ -305,7 +305,7 @@ impl Verify {
         best.map(|(y, row)| Answer { y: y.to_vec(), row: row.to_vec() })
     }
 
-    /// Makes the next answer exact, or goes on to the judgement.
+    /// Makes the next answer exact, or continues with the judgement.
     fn next_exact(&mut self) {
         let Some(Answer { y, row }) = self.rough.pop() else {
             self.stage = Stage::Judge;
@@ -324,7 +324,7 @@ impl Verify {
         self.stage = Stage::Exact(Follower::new(Vec::new(), y, row, effort));
     }
 
-    /// Goes on with making an answer exact.
+    /// Continues to make an answer exact.
     fn exact(&mut self, mut follower: Follower, told: &[Answer]) {
         told.iter().for_each(|a| follower.tell(&a.y, &a.row, &self.knowledge.merit));
         self.wanted.extend(follower.next(&self.points, &mut self.knowledge));
@@ -351,7 +351,7 @@ impl Search for Verify {
             self.open(ground);
         }
         if self.stage == Stage::Judge {
-            // Cut short, the best of what was tried has to do.
+            // If it is cut short, the best answer tried has to do.
             let merit = |a: &Answer| self.merit(ground.scales, &a.row);
             let best = self.rough.iter().min_by(|a, b| merit(a).total_cmp(&merit(b))).cloned();
             self.rough.clear();
@@ -394,7 +394,7 @@ impl Search for Verify {
 
     fn cut(&mut self) {
         self.wanted.clear();
-        // Where nothing was tried there is nothing to judge.
+        // If nothing was tried, there is nothing to judge.
         if self.points.len() > 1 {
             self.stage = Stage::Judge;
         }

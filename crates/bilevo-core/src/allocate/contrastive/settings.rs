@@ -12,7 +12,7 @@ choice! {
     pub enum PoolRule {
         /// The latest `window` solutions; training after every generation.
         Window,
-        /// Collect until the pairs are `pairs_per_weight` times the weights, train, start anew (as
+        /// Collect until the pairs are `pairs_per_weight` times the weights, train, start again with none (as
         /// published).
         Accumulate,
     }
@@ -119,7 +119,7 @@ settings! {
     inputs: InputRule = InputRule::Standardised, |_| words(InputRule::ALL);
     /// Start of a training: `fresh` random weights, or `carried` over (as published).
     weights: WeightsRule = WeightsRule::Fresh, |_| words(WeightsRule::ALL);
-    /// Whether Adam keeps its moments from the previous training (`carried`) or starts anew (`fresh`).
+    /// Whether Adam keeps its moments from the previous training (`carried`) or starts from zero (`fresh`).
     optimiser: OptimiserRule = OptimiserRule::Carried, |_| words(OptimiserRule::ALL),
         if "allocator.weights = carried" |c| c.contrastive.weights == WeightsRule::Carried;
     /// Which of two solutions is better: by the `order` of selection, feasible first, or by the

@@ -1,4 +1,4 @@
-//! After a correction: the true answer, and the border to the hoped for one.
+//! After a correction: the true answer, and the border between it and the answer that the leader hoped for.
 
 use super::{ANEW, Next};
 use crate::portfolio::archive::distance;
@@ -6,18 +6,18 @@ use crate::portfolio::config::PortfolioConfig;
 use crate::portfolio::history::{Entry, History, Kind};
 use crate::portfolio::verify::DIFFERENT;
 
-/// Restarts with searches along borders that may fail, and twice as many more for each that does not.
+/// The number of restarts whose searches along borders may fail, plus twice the number of those that succeed.
 const BORDERS: usize = 3;
-/// Rounds of such a search, or of an exact end, each with the rivals that the verdicts found so far.
+/// Rounds of such a search or of an exact end, each with the rivals that verdicts have found so far.
 pub(super) const ROUNDS: usize = 6;
-/// What borders and exact ends that fail may cost, each: so many times the evaluations of a descent, and this
-/// share of all others; and the share of searches for a follower without regret.
+/// What failing borders and exact ends may cost, each: this many times the evaluations of a descent, plus this share
+/// of all others; and the share for searches for a follower without regret.
 const ALLOWANCE: (u64, f64) = (3, 0.25);
 const REGRETS: f64 = 0.1;
-/// Rivals at most, the latest.
+/// The maximum number of rivals; the latest count.
 const RIVALS: usize = 6;
 
-/// A descent goes on from the true answer, once in a restart; then the border to the one hoped for.
+/// A descent from the true answer, once in a restart; then along the border to the answer that was hoped for.
 pub(super) fn after_correction(history: &History, config: &PortfolioConfig, restart: &[&Entry]) -> Option<Next> {
     let plain = |e: &Entry| !matches!(e.kind, Kind::Exact | Kind::Border);
     let corrected = || (0..restart.len()).filter(|&i| plain(restart[i]) && restart[i].is_corrected());
@@ -34,9 +34,9 @@ pub(super) fn after_correction(history: &History, config: &PortfolioConfig, rest
     pays.then(|| Next::Border(hoped.clone(), with_rival(rivals(history), &verdict.claim.y)))
 }
 
-/// An exact end or a border whose answer a verdict replaced, once more with that answer among the rivals; an exact
-/// end that stands, but short of what its leaning descent promised, with the answers that are as good there. They
-/// hold it where the follower is indifferent.
+/// An exact end or a border whose answer a verdict replaced is repeated with that answer among the rivals. So is an
+/// exact end that stands but falls short of what its leaning descent promised, with the answers that are equally good
+/// there: they hold it back where the follower is indifferent.
 pub(super) fn another_round(history: &History, config: &PortfolioConfig, restart: &[&Entry]) -> Option<Next> {
     let last = restart.last().filter(|e| matches!(e.kind, Kind::Exact | Kind::Border))?;
     let verdict = last.verdict.as_ref()?;
@@ -52,7 +52,7 @@ pub(super) fn another_round(history: &History, config: &PortfolioConfig, restart
     if given.is_empty() || !history.promises(hoped) {
         return None;
     }
-    // Where a rival only moved a little, the rounds are about to converge.
+    // If a rival moved only a little, the rounds are about to converge.
     let converges = given.iter().any(|y| last.rivals.iter().any(|rival| distance(rival, y) <= DIFFERENT));
     let rounds = restart.iter().filter(|e| e.kind == last.kind).count();
     if rounds >= ROUNDS || !converges && !may_cost(history, config, last.kind) {
@@ -66,7 +66,7 @@ pub(super) fn another_round(history: &History, config: &PortfolioConfig, restart
     })
 }
 
-/// Rivals with another one, which takes the place of those close to it.
+/// The rivals plus another one, which replaces those close to it.
 pub(super) fn with_rival(mut rivals: Vec<Vec<f64>>, y: &[f64]) -> Vec<Vec<f64>> {
     rivals.retain(|rival| distance(rival, y) > DIFFERENT);
     rivals.push(y.to_vec());
@@ -74,7 +74,7 @@ pub(super) fn with_rival(mut rivals: Vec<Vec<f64>>, y: &[f64]) -> Vec<Vec<f64>> 
     rivals.split_off(old)
 }
 
-/// Rivals of all such searches so far: whatever x is, the follower may answer with any of them.
+/// The rivals of all such searches so far: the follower may answer with any of them, whatever x is.
 pub(super) fn rivals(history: &History) -> Vec<Vec<f64>> {
     let changed = history.entries.iter().filter(|e| matches!(e.kind, Kind::Exact | Kind::Border));
     let given = |e: &Entry| e.verdict.as_ref().filter(|v| v.hoped.is_some()).map(|v| v.claim.y.clone());
@@ -82,8 +82,8 @@ pub(super) fn rivals(history: &History) -> Vec<Vec<f64>> {
     all.fold(Vec::new(), |rivals, y| with_rival(rivals, &y))
 }
 
-/// Whether searches along borders have not failed too often: where the follower has many minima, a third
-/// one is better than both.
+/// Whether searches along borders have not failed too often. If the follower has many minima, a third one is better
+/// than both sides of a border.
 pub(super) fn borders_may_pay(history: &History) -> bool {
     let Some(elite) = history.elite() else { return true };
     let is = |e: &Entry| e.kind == Kind::Border;
@@ -93,7 +93,7 @@ pub(super) fn borders_may_pay(history: &History) -> bool {
     tried.len() - won < BORDERS + 2 * won
 }
 
-/// Whether searches of a kind have not cost too much without leading to the elite.
+/// Whether searches of this kind have not cost too much without leading to the elite.
 pub(super) fn may_cost(history: &History, config: &PortfolioConfig, kind: Kind) -> bool {
     let Some(elite) = history.elite() else { return true };
     let won = |restart: u64| history.of_restart(restart).any(|e| history.is_won_by(e, kind, elite));

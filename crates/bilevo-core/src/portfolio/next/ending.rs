@@ -1,4 +1,4 @@
-//! The end of a run: whether restarts agree, or find nothing better any more, and what is looked at before.
+//! The end of a run: whether restarts agree or no longer find anything better, and what is tried before the end.
 
 use super::borders::{borders_may_pay, rivals, with_rival};
 use super::ties::{LEANS_AFTER_WIN, is_found_by_leaning, lean, lean_from, leans_since, tied};
@@ -8,14 +8,14 @@ use crate::portfolio::history::{Entry, History, Kind};
 use crate::portfolio::search::End;
 use crate::portfolio::verify::Depth;
 
-/// Restarts that find nothing better and do not agree after which a run ends: if a leaning descent found the
+/// A run ends after this many restarts that find nothing better and do not agree: if a leaning descent found the
 /// elite, and otherwise.
 const FRUITLESS: (usize, usize) = (3, 15);
 
-/// Descents from near the ends of the leader's box where restarts end on a plateau.
+/// The number of descents from near the ends of the leader's box if restarts end on a plateau.
 const PLATEAU: usize = 6;
 
-/// Restarts that agree, and wide ones among them, that end a run.
+/// How many restarts must agree to end a run, and how many of them must be wide.
 fn wanted(effort: Effort) -> Option<(usize, usize)> {
     match effort {
         Effort::Local => Some((1, 0)),
@@ -26,7 +26,7 @@ fn wanted(effort: Effort) -> Option<(usize, usize)> {
     }
 }
 
-/// Whether as many restarts agree with the elite as are wanted, and one more where several ended elsewhere.
+/// Whether enough restarts agree with the elite; one more is needed if several ended elsewhere.
 pub(in crate::portfolio) fn is_agreed(history: &History, config: &PortfolioConfig) -> bool {
     let (Some((all, wide)), Some(elite)) = (wanted(config.effort), history.elite()) else { return false };
     let times = if history.scales.is_feasible(elite) { 1 } else { 2 };
@@ -35,8 +35,8 @@ pub(in crate::portfolio) fn is_agreed(history: &History, config: &PortfolioConfi
     agreeing >= times * all && wide_ones >= times * wide
 }
 
-/// Whether so many restarts have found nothing better than the elite that more of them are not worth their
-/// cost, though they do not agree. What a leaning descent found the others never will.
+/// Whether so many restarts have found nothing better that more of them are not worth their cost, although they do
+/// not agree: if a leaning descent found the elite, the other searches never will.
 pub(super) fn is_exhausted(history: &History, config: &PortfolioConfig) -> bool {
     let times = match config.effort {
         Effort::Local | Effort::Quick | Effort::Normal => 1,
@@ -50,7 +50,7 @@ pub(super) fn is_exhausted(history: &History, config: &PortfolioConfig) -> bool 
     fruitless >= times * if by_ties { FRUITLESS.0 } else { FRUITLESS.1 }
 }
 
-/// What is still looked at when restarts agree.
+/// What still has to be tried when restarts agree.
 pub(super) fn closing(history: &History, config: &PortfolioConfig) -> Next {
     if matches!(config.effort, Effort::Local | Effort::Quick) {
         return Next::End;
@@ -59,7 +59,7 @@ pub(super) fn closing(history: &History, config: &PortfolioConfig) -> Next {
     if config.descent > 0 && config.exact.is_on() && !is_end_of_descent(history, at) {
         return Next::Finish(elite.clone(), NARROW * NARROW);
     }
-    // What an earlier run looked at before its end is not all looked at again.
+    // Some of what an earlier run tried before its end need not be tried again.
     let known = history.is_elite_known();
     if let Some(next) = surveyed(history).filter(|_| config.descent > 0 && config.survey.is_on() && !known) {
         return next;
@@ -84,8 +84,8 @@ pub(super) fn closing(history: &History, config: &PortfolioConfig) -> Next {
     if leans_since(history) < ties { lean(history) } else { Next::End }
 }
 
-/// A survey of the box, then descents from its dents. On a plateau, which may fill a box far too wide but for a corner
-/// of it, descents from closer and closer to the ends of the box.
+/// A survey of the box, then descents from its dents. On a plateau, which may fill all but a corner of a box that is
+/// far too wide, descents from closer and closer to the ends of the box.
 fn surveyed(history: &History) -> Option<Next> {
     if !history.entries.iter().any(|e| e.kind == Kind::Survey) {
         return Some(Next::Restart(Kind::Survey));
@@ -95,7 +95,7 @@ fn surveyed(history: &History) -> Option<Next> {
     dent.cloned().map(Next::Dent).or_else(|| closer.then_some(Next::Restart(Kind::NearEnds)))
 }
 
-/// Whether the elite is the end of a descent, or cannot be made one.
+/// Whether the elite is the end of a descent, or no descent can refine it.
 fn is_end_of_descent(history: &History, at: usize) -> bool {
     let Entry { kind, end, .. } = history.entries[at];
     let by_descent = end == End::Converged

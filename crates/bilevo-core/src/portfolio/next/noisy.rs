@@ -1,17 +1,17 @@
 //! What comes next where values are noisy.
 //!
-//! Smoothed searches are the only ones: first from where the run stood when the noise was noticed, then from
-//! anywhere, each with a verdict, and once more where that found another answer. The run ends when as many agree as
-//! the effort asks for, within the noise, or when many did not.
+//! There are only smoothed searches: first from where the run was when it noticed the noise, then from anywhere. Each
+//! gets a verdict, and is repeated if that found another answer. The run ends when as many agree, within the noise,
+//! as the effort requires, or after many that do not.
 
 use super::{Next, is_agreed};
 use crate::portfolio::config::{Effort, PortfolioConfig};
 use crate::portfolio::history::{Entry, History, Kind};
 use crate::portfolio::verify::Depth;
 
-/// Restarts at most.
+/// The maximum number of restarts.
 const MOST: u64 = 8;
-/// Searches of a restart at most: corrections may come from noise.
+/// The maximum number of searches of a restart: a correction may be due to noise.
 const CORRECTED: usize = 3;
 
 pub(super) fn next(history: &History, config: &PortfolioConfig) -> Next {

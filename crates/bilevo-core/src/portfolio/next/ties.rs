@@ -1,4 +1,4 @@
-//! Ties: when leaning descents are made, under which weights, and what follows them.
+//! Ties: when leaning descents are made, with which weights, and what follows them.
 
 use super::borders::{may_cost, rivals};
 use super::{NARROW, Next, restarts};
@@ -7,21 +7,21 @@ use crate::portfolio::config::PortfolioConfig;
 use crate::portfolio::history::{Entry, History, Kind};
 use crate::portfolio::verify::Verdict;
 
-/// A leaning descent has lost its way if F changes by this many times as much as under the weight before.
+/// A leaning descent has lost its way if F changes by this many times as much as under the previous weight.
 const LEAP: f64 = 4.0;
-/// Share of what a leaning descent promises that may be lost where the follower loses nothing.
+/// The share of a leaning descent's promise that may be lost at a decision where the follower loses nothing.
 const NEARLY: f64 = 0.02;
-/// Leaning descents that must follow the elite if one of them found it.
+/// The number of leaning descents that must follow the elite if one of them found it.
 pub(super) const LEANS_AFTER_WIN: usize = 6;
-/// Weights of leaning descents, one after the other: from where the leader would like to be to where the
-/// follower hardly leans. Halved each time, so that the answer stays where the leader wants it. Under the last ones a
-/// gain that is none vanishes, and one that is some is close to where it can be had.
+/// The weights of leaning descents, one after the other: at first the leader gets almost what it wants, at last the
+/// follower hardly leans. Each is half the one before, so that the answer stays where the leader wants it. Under the
+/// last weights a false gain vanishes, and a true one is close to where it can be had.
 pub(super) const WEIGHTS: [f64; 16] =
     [102.4, 51.2, 25.6, 12.8, 6.4, 3.2, 1.6, 0.8, 0.4, 0.2, 0.1, 0.05, 0.025, 0.0125, 0.00625, 0.003_125];
-/// Where leaning from the elite begins.
+/// The first weight for leaning from the elite.
 pub(super) const GENTLE: usize = 10;
 
-/// The decision of an entry, as good as the elite, if the follower is indifferent there and the leader is not.
+/// The decision of an entry that is as good as the elite, if the follower is indifferent there and the leader is not.
 pub(super) fn tied<'a>(history: &History, entry: &'a Entry) -> Option<&'a Claim> {
     let (elite, verdict) = (history.elite()?, entry.verdict.as_ref()?);
     let Verdict { claim, others, .. } = verdict;
@@ -30,21 +30,21 @@ pub(super) fn tied<'a>(history: &History, entry: &'a Entry) -> Option<&'a Claim>
     (verdict.tied && counts && others.iter().any(matters)).then_some(claim)
 }
 
-/// A leaning descent from a decision that the leader may only hope to improve.
+/// A leaning descent from a decision that might be better for the leader.
 pub(super) fn lean_from(claim: &Claim) -> Next {
     Next::Lean { kind: Kind::LeanHere, from: Some(claim.clone()), weight: WEIGHTS[GENTLE] }
 }
 
-/// An exact end that led to a better elite is made exact by a plain descent: where nothing is tied, that has
-/// the fewer variables.
+/// An exact end that led to a better elite is refined by a plain descent: if nothing is tied, that has fewer
+/// variables.
 pub(super) fn after_exact(history: &History, last: &Entry) -> Option<Next> {
     let is_elite = last.kind == Kind::Exact && history.elite_at() == Some(history.entries.len() - 1);
     let claim = last.verified().filter(|_| is_elite && !last.is_corrected())?;
     Some(Next::Finish(claim.clone(), NARROW * NARROW))
 }
 
-/// A leaning descent that promises more than the elite goes on under a smaller weight, then to its exact
-/// end. One that leaps, or promises nothing any more, has lost its way: the exact end goes from the one before.
+/// A leaning descent that promises more than the elite continues under a smaller weight, then to its exact end. If it
+/// leaps, or no longer promises anything, it has lost its way, and the exact end starts from the one before.
 pub(super) fn after_leaning(history: &History, config: &PortfolioConfig, restart: &[&Entry]) -> Option<Next> {
     let first = restart.first()?;
     let free = first.kind == Kind::LeanAway && !has_ended_away(history);
@@ -55,10 +55,10 @@ pub(super) fn after_leaning(history: &History, config: &PortfolioConfig, restart
     let promising = restart.iter().map_while(|e| e.claim.as_ref().filter(|c| history.nearly_promises(c)));
     let mut claims: Vec<&Claim> = promising.collect();
     let leaps = |a: f64, b: f64, c: f64| (c - b).abs() > LEAP * (b - a).abs() + history.scales.tolerance(b);
-    // One that promises nothing any more was on its way there before ...
+    // If it no longer promises anything, it was already on its way there before ...
     let lost = claims.len() < restart.len();
-    // ... unless the leader had all it wanted until the follower let go: that is what the leader alone would choose.
-    // From there one exact end is enough.
+    // ... unless the leader got all it wanted until the follower let go: that is what the leader would choose alone.
+    // From there, one exact end is enough.
     if lost && stood_still(history, &claims) && history.entries.iter().any(|e| e.kind == Kind::Exact) {
         return None;
     }
@@ -72,7 +72,7 @@ pub(super) fn after_leaning(history: &History, config: &PortfolioConfig, restart
     if let Some(weight) = weight {
         return Some(Next::Lean { kind: Kind::LeanOn, from: Some(claim.clone()), weight: *weight });
     }
-    // The gain grows with the weight where nothing is tied: what would be left of it without one?
+    // If nothing is tied, the gain grows with the weight: what would remain of it at weight zero?
     let Some((before, elite)) = claims.len().checked_sub(2).map(|i| claims[i]).zip(history.elite()) else {
         return (claims.len() == restart.len()).then(|| Next::Exact(claim.clone(), rivals(history)));
     };
@@ -82,17 +82,17 @@ pub(super) fn after_leaning(history: &History, config: &PortfolioConfig, restart
     (!vanishes).then(|| Next::Exact(claim.clone(), rivals(history)))
 }
 
-/// Whether F has not changed from the last weight but one to the last.
+/// Whether F is the same under the last two weights.
 fn stood_still(history: &History, claims: &[&Claim]) -> bool {
     let [.., a, b] = claims else { return false };
     (a.value() - b.value()).abs() <= history.scales.tolerance(a.value())
 }
 
-/// Where exact ends lead nowhere, from what the leaning descent promised to where the follower loses nothing by an
-/// answer that is nearly as good.
+/// If exact ends lead nowhere: from the promise of the leaning descent to a decision where the follower loses nothing
+/// by an answer that is nearly as good.
 pub(super) fn regret(history: &History, config: &PortfolioConfig, restart: &[&Entry]) -> Option<Next> {
     let last = restart.last().filter(|e| e.kind == Kind::Exact)?;
-    // What an earlier run looked at is not all looked at again.
+    // Some of what an earlier run tried need not be tried again.
     let had = history.is_elite_known() || restart.iter().any(|e| e.kind == Kind::Regret);
     let leans = |e: &&&Entry| matches!(e.kind, Kind::LeanHere | Kind::LeanAway | Kind::LeanOn);
     let leant =
@@ -102,20 +102,20 @@ pub(super) fn regret(history: &History, config: &PortfolioConfig, restart: &[&En
     (!had && may_cost(history, config, Kind::Regret)).then(|| Next::Regret(leant.clone(), level))
 }
 
-/// The exact end of a leaning descent, once more from where the follower loses nothing.
+/// The exact end of a leaning descent, repeated from where the follower loses nothing.
 pub(super) fn after_regret(history: &History, last: &Entry) -> Option<Next> {
     let found = last.verdict.as_ref().filter(|verdict| verdict.hoped.is_none())?;
     Some(Next::Exact(found.claim.clone(), rivals(history)))
 }
 
-/// Whether a leaning descent from elsewhere was followed to its exact end: one of them is, whatever those from the
-/// elite have cost.
+/// Whether a leaning descent from elsewhere was followed to its exact end. One of them always is, whatever those from
+/// the elite have cost.
 fn has_ended_away(history: &History) -> bool {
     let away = |restart: u64| history.of_restart(restart).next().is_some_and(|e| e.kind == Kind::LeanAway);
     history.entries.iter().any(|e| e.kind == Kind::Exact && away(e.restart))
 }
 
-/// The weights of a leaning restart. From the elite only the small ones; from elsewhere the first time all,
+/// The weights of a leaning restart. From the elite, only the small ones; from elsewhere all of them the first time,
 /// then fewer, so that not all of them end where the leader alone would.
 fn ladder(history: &History, first: &Entry) -> &'static [f64] {
     let before = history.entries.iter().filter(|e| e.kind == Kind::LeanAway && e.restart < first.restart).count();
@@ -127,7 +127,7 @@ fn weights(before: usize) -> &'static [f64] {
     &WEIGHTS[(3 * before).min(GENTLE)..]
 }
 
-/// Leaning descents since the elite was found.
+/// The number of leaning descents since the elite was found.
 pub(super) fn leans_since(history: &History) -> usize {
     let since = history.elite_since();
     history.entries.iter().skip(since).filter(|e| matches!(e.kind, Kind::LeanHere | Kind::LeanAway)).count()
@@ -138,7 +138,7 @@ pub(super) fn is_found_by_leaning(history: &History) -> bool {
     elite.is_some_and(|e| matches!(e.kind, Kind::Exact | Kind::Regret))
 }
 
-/// While restarts do not agree: after each of them, and again and again where one has found the elite.
+/// As long as restarts do not agree: one after each of them, and repeatedly if a leaning descent found the elite.
 pub(super) fn lean_is_due(history: &History, config: &PortfolioConfig) -> bool {
     let leans = |e: &&Entry| matches!(e.kind, Kind::LeanHere | Kind::LeanAway);
     let made = history.entries.iter().filter(leans).count() as u64;

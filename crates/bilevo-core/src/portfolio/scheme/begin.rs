@@ -1,4 +1,4 @@
-//! From where each search starts, and what it may spend.
+//! Where each search starts, and what it may spend.
 
 use super::{Portfolio, Present};
 use crate::config::Target;
@@ -21,30 +21,30 @@ use crate::position::PositionKind;
 use crate::problem::{Level, ProblemSpec};
 use crate::rng::{Purpose, Stream, Streams};
 
-/// Variables of both levels up to which a descent has as many evaluations for each, and up to which there
-/// are descents. Their models cost the cube of the variables.
+/// The number of variables of both levels up to which a descent gets the same evaluations for each, and up to which
+/// there are descents: the cost of their models grows with the cube of that number.
 pub(super) const DESCENT_DIM: (usize, usize) = (5, 40);
-/// Distance of a start from the ends of the leader's box, as a share of it, and the size of the first steps relative
-/// to that distance.
+/// The distance of a start from the ends of the leader's box, as a share of it, and the size of the first steps
+/// relative to that distance.
 const NEAR_END: (f64, f64, f64) = (1e-3, 3e-2, 5.0);
-/// Each further pair of such starts is so many times as close.
+/// Each further pair of such starts is this many times closer.
 const CLOSER: f64 = 1e-2;
-/// Steps below this share of the weight end a leaning descent; larger weights count as this one.
+/// A leaning descent ends at steps below this share of the weight; larger weights count as this one.
 const COARSE: f64 = 0.03;
 const MODERATE: f64 = 0.3;
-/// Steps below this end an exact end, and a descent into the follower's constraints: where the follower is
-/// indifferent, or has an answer, up to one decision, every distance from it counts.
+/// An exact end, or a descent into the follower's constraints, ends at steps below this: if the follower is
+/// indifferent (or has an answer) only up to some decision, every distance from it matters.
 const SHARP: f64 = 1e-8;
-/// Decisions that are looked at before a search along a border begins at one of them.
+/// The number of decisions that are considered before a search along a border starts at one of them.
 const HOPES: usize = 8;
-/// Size of the first steps of an exact end, and along a border.
+/// The size of the first steps of an exact end, and along a border.
 const EXACT: f64 = 0.5;
 const BORDER: f64 = 0.25;
-/// Size of the first steps of a descent from a decision of the survey.
+/// The size of the first steps of a descent from a decision of the survey.
 const DENT: f64 = 0.5;
-/// Points of which a restart begins at the one farthest from all decisions seen.
+/// A restart begins at the one of this many points that is farthest from all decisions seen.
 const DRAWS: usize = 10;
-/// Size of the first region of a smoothed search that begins at a claim.
+/// The size of the first region of a smoothed search that begins at a claim.
 const SMOOTH: f64 = 0.5;
 
 impl Portfolio {
@@ -139,15 +139,15 @@ impl Portfolio {
             let share = closer * NEAR_END.0 * libm::pow(NEAR_END.1 / NEAR_END.0, stream.uniform());
             point[..self.shape.upper[0]].fill(if before % 2 == 0 { share } else { 1.0 - share });
             size = NEAR_END.2 * share;
-            // On a plateau every decision close by looks like the elite.
+            // On a plateau, every decision nearby looks like the elite.
             goal = goal.filter(|_| !self.history.is_on_plateau());
         }
         let start = descent::Start { point, size, budget: self.budget(), still: descent::STILL, goal };
         Present::Descent(Box::new(Descent::new(self.shape, &self.archive, start)), kind)
     }
 
-    /// A random point whose decision lies far from all that were evaluated: restarts from the same place would all end
-    /// in the same basin, and agree.
+    /// A random point whose decision lies far from all that were evaluated: restarts from the same place would all
+    /// end in the same basin, and agree.
     pub(super) fn elsewhere(&self, stream: &mut Stream) -> Vec<f64> {
         let (m, seen) = (self.shape.upper[0], &self.archive.upper);
         let apart = |x: &[f64], i: usize| -> f64 { x.iter().zip(seen.point(i)).map(|(a, b)| (a - b) * (a - b)).sum() };
@@ -172,8 +172,8 @@ impl Portfolio {
         Present::Smooth(Box::new(Smooth::new(self.shape, point, size, number, streams)), kind)
     }
 
-    /// A verdict on the claim of an entry, with so many evaluations left. It tries the answers that the run knows, and
-    /// an objection from outside.
+    /// A verdict on the claim of an entry, with the remaining evaluations. It tries the answers that the run knows,
+    /// and an objection from outside.
     pub(super) fn verify(&self, at: usize, depth: Depth, left: u64, objection: Option<Vec<f64>>) -> Present {
         let entry = &self.history.entries[at];
         let Some(claim) = entry.verified().or(entry.claim.as_ref()) else { return Present::Ended };
@@ -198,7 +198,7 @@ impl Portfolio {
         self.wanted.clear(Level::Lower);
     }
 
-    /// A descent that nothing is known of.
+    /// A descent about which nothing is known yet.
     pub(super) fn descent(&self, point: Vec<f64>, size: f64, kind: Kind) -> Present {
         let start = descent::Start { point, size, budget: self.budget(), still: descent::STILL, goal: None };
         Present::Descent(Box::new(Descent::new(self.shape, &self.archive, start)), kind)
@@ -216,7 +216,7 @@ impl Portfolio {
         Present::Changed(Box::new(Changed::new(self.shape, &self.archive, change, start, informed)), kind, rivals)
     }
 
-    /// Along a border, from a claim or a decision that keeps it.
+    /// Along a border, from a claim or from a decision on the right side of it.
     fn border(&self, claim: &Claim, answers: Vec<Vec<f64>>) -> Present {
         let starts = self.hopes(claim).iter().map(Claim::point).collect();
         let change = Change::Border(self.rivals(answers));
@@ -233,8 +233,8 @@ impl Portfolio {
         Rivals { answers, scales, range }
     }
 
-    /// Decisions that would be better than the elite with the answer they were judged by, the best first, away from a
-    /// claim and from each other.
+    /// Decisions that would be better than the elite with the answer by which they were judged, best first, away from
+    /// a claim and from each other.
     pub(super) fn hopes(&self, claim: &Claim) -> Vec<Claim> {
         let Archive { upper, lower, .. } = &self.archive;
         let sound = (0..upper.len()).filter_map(|i| Some((i, upper.row(i)?)));
@@ -257,7 +257,7 @@ impl Portfolio {
         hopes
     }
 
-    /// Evaluations of a descent: where there are more variables, it takes more for each of them.
+    /// The evaluations of a descent: with more variables, it needs more for each of them.
     pub(super) fn budget(&self) -> u64 {
         self.budget_for(self.shape.dim())
     }
@@ -267,7 +267,7 @@ impl Portfolio {
         (each * dim) as u64
     }
 
-    /// The elite, if a restart may end near it: not where the run is to end at a target or by its budget, since
+    /// The elite, if a restart may end near it; not if the run is to end at a target or by its budget, because then
     /// nothing would become more exact.
     pub(super) fn goal(&self) -> Option<Goal> {
         let aims = self.config.stop.target != Target::Off && !self.spec.best_known.is_empty();

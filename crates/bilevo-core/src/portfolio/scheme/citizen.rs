@@ -1,4 +1,4 @@
-//! The method as the engine sees it: batches in and out, and what a run says of itself.
+//! The method as the engine sees it: batches in and out, and what a run reports about itself.
 
 use super::{GIVEN, Portfolio, Present};
 use crate::batch::{Answers, Batch};
@@ -80,7 +80,7 @@ impl Scheme for Portfolio {
         self.descend_from(setup.spec, start, 1.0);
     }
 
-    /// A descent from the first of them, with short steps where somebody knows the answer.
+    /// A descent from the first of them, with short steps if somebody knows the answer.
     fn begin_at(&mut self, setup: SchemeSetup<'_>, starts: &[Vec<f64>], answered: bool) -> usize {
         starts
             .first()

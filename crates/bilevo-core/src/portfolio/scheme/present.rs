@@ -1,4 +1,4 @@
-//! What goes on at present: a search, a verdict, or nothing.
+//! What is in progress: a search, a verdict, or nothing.
 
 use crate::portfolio::claim::Claim;
 use crate::portfolio::history::Kind;
@@ -13,10 +13,10 @@ use crate::portfolio::search::survey::Survey;
 use crate::portfolio::verify::Verify;
 use serde::{Deserialize, Serialize};
 
-/// What goes on at present.
+/// What is in progress.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Present {
-    /// Nothing: the next search is still to be chosen.
+    /// Nothing: the next search has not been chosen yet.
     Choice,
     Descent(Box<Descent>, Kind),
     Population(Box<Population>),
@@ -31,7 +31,7 @@ pub(super) enum Present {
     /// The verdict on the claim of an entry.
     Verify(Box<Verify>, usize),
     Ended,
-    /// What is left of the budget is too little for anything.
+    /// The remaining budget is too small for anything.
     Spent,
 }
 

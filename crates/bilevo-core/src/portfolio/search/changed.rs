@@ -1,30 +1,30 @@
 //! Descents of a changed problem: ties, exact ends and borders.
 //!
-//! - *Leaning*: the follower minimises f + w F. Where it is indifferent, the leader may hope for the answer
-//!   it likes best, and such a decision can be a single point: next to it the follower has a will of its
-//!   own, and F jumps. Leaning makes the point a region whose size goes with w. As long as the follower
-//!   leans, the leader gets at least what it gets in truth.
-//! - *Exact*: min F(x, y) over (x, y) subject to f(x, y) <= f(x, z), g <= 0, z the follower's answer at x:
-//!   the value-function form (Outrata, 1990; Ye and Zhu, 1995). The leader owns x and y, and a second
-//!   answer z says what the first could have been. F does not depend on z, so nothing is tied.
-//! - *Regret*: min f(x, y) - f(x, z) over (x, y) subject to F(x, y) <= a level, g <= 0, z the follower's answer at x.
-//!   Where the follower is indifferent at a single decision only, the constraint of the exact form has no inside and
-//!   no gradient where it holds. What the follower loses by the answer that the leader hopes for is smooth, and
-//!   vanishes at that decision: what is a thin set there is a minimum here.
-//! - *Border*: min F(x, y) subject to f(x, y) <= f(x, r) for every rival r, where y is a local minimum of
-//!   the follower: what the leader can have with an answer that the follower gives to some decisions only
-//!   lies at the border to the others.
-//! - *Tracked*: the same with a rival that follows: the last one is a second local minimum of the follower, found
-//!   at every x beside the first. Rivals on constraints that move with x need that.
-//! - *Feasible*: the leader's constraints and the follower's. Where no answer is feasible, the follower's
-//!   violation is the leader's doing.
+//! - *Leaning*: the follower minimises f + w F. Where it is indifferent, the leader may hope for the answer that
+//!   suits it best. Such a decision can be a single point: next to it, the follower has a preference again, and F
+//!   jumps. Leaning turns the point into a region whose size grows with w. As long as the follower leans, the leader
+//!   gets at least what it really gets.
+//! - *Exact*: min F(x, y) over (x, y) subject to f(x, y) <= f(x, z), g <= 0, where z is the follower's answer at x:
+//!   the value-function form (Outrata, 1990; Ye and Zhu, 1995). The leader controls x and y, and z says what y could
+//!   have been. F does not depend on z, so nothing is tied.
+//! - *Regret*: min f(x, y) - f(x, z) over (x, y) subject to F(x, y) <= a level, g <= 0, where z is the follower's
+//!   answer at x. If the follower is indifferent at a single decision only, the constraint of the exact form has no
+//!   interior, and no gradient where it holds. But what the follower loses by the answer that the leader hopes for is
+//!   smooth, and vanishes at that decision: a thin set there is a minimum here.
+//! - *Border*: min F(x, y) subject to f(x, y) <= f(x, r) for every rival r, where y is a local minimum of the
+//!   follower. If the follower gives an answer at some decisions only, the best of them for the leader lies at the
+//!   border to the other decisions.
+//! - *Tracked*: the same with a rival that follows x: the last one is a second local minimum of the follower, solved
+//!   at every x next to the first. Rivals on constraints that move with x need that.
+//! - *Feasible*: the leader obeys the follower's constraints as well as its own. If no answer is feasible, the leader
+//!   is to blame for the follower's violation.
 //!
-//! Rivals are answers that a verdict preferred to what was claimed. They stay where they are: answers at
-//! corners do, and for others the error goes with the square of the leader's way, so that a few rounds of
-//! search and verdict are enough (cutting planes of the value function; Mitsos et al., 2008).
+//! Rivals are answers that a verdict preferred to the claimed one. They stay where they are. For answers at corners
+//! that is exact; for others the error grows with the square of the leader's steps, so a few rounds of search and
+//! verdict are enough (cutting planes of the value function; Mitsos et al., 2008).
 //!
-//! A point of the changed problem stands for a few points of the true one. Those that the run's archive
-//! does not have are asked for; once all are known, the descent is told what they come to.
+//! A point of the changed problem stands for a few points of the true one. Those that are not in the run's archive
+//! are requested; once all are known, the descent is told the resulting values.
 
 mod change;
 
@@ -38,16 +38,17 @@ use crate::problem::Level;
 use change::row_at;
 use serde::{Deserialize, Serialize};
 
-/// What the follower may lose where an exact end begins, in units of what f changes by. More than that is no tie.
+/// The most that the follower may lose where an exact end begins, relative to the usual variation of f: more than
+/// that is no tie.
 const TIED: f64 = 4.0;
 /// The same where an exact end loses its way, or a regret cannot be made smaller: more than that is no claim.
 const NEARLY_TIED: f64 = 0.01;
 const REGRET: f64 = 1e-4;
-/// After one in so many of its evaluations, a search for a follower without regret must have made it this share of what
-/// it was.
+/// After one in this many of its evaluations, a search for a follower without regret must have reduced the regret to
+/// this share.
 const PART: u64 = 4;
 const HOPE: f64 = 0.1;
-/// Evaluations at both levels that a leaning descent begins with, at most.
+/// The maximum number of known evaluations, at both levels, with which a leaning descent begins.
 const KNOWN: usize = 300;
 
 /// A descent of the changed problem.
@@ -55,19 +56,20 @@ const KNOWN: usize = 300;
 pub(in crate::portfolio) struct Changed {
     change: Change,
     shape: Shape,
-    /// What the changed problem's points came to.
+    /// The values of the changed problem's points.
     archive: Archive,
-    /// Where it may start instead, once they are evaluated.
+    /// Other places where it may start, once they are evaluated.
     starts: Vec<Vec<f64>>,
     descent: Descent,
 }
 
 impl Changed {
-    /// A descent from `start`, a point of the changed problem. It goes on from others if it is `informed`.
+    /// A descent from `start`, a point of the changed problem. If it is `informed`, it starts with what others
+    /// evaluated.
     pub(in crate::portfolio) fn new(shape: Shape, run: &Archive, change: Change, start: Start, informed: bool) -> Self {
         let changed = change.shape(shape);
         let mut archive = changed.archive();
-        // What others evaluated around an elite would hold a leaning descent there.
+        // Evaluations of others around an elite would keep a leaning descent there.
         if informed {
             let first = run.upper.len().saturating_sub(KNOWN);
             for i in first..run.upper.len() {
@@ -84,14 +86,14 @@ impl Changed {
         Changed { change, shape, archive, starts: Vec::new(), descent }
     }
 
-    /// It starts at the best of these points that break no constraint: where a branch of answers ends, which is where
-    /// the leader may like it best, a descent slides off it.
+    /// It starts at the best of these points that violates no constraint: a descent slides off the end of a branch of
+    /// answers, which is where the leader may like it best.
     pub(in crate::portfolio) fn or_from(self, starts: Vec<Vec<f64>>) -> Self {
         Changed { starts, ..self }
     }
 
-    /// The start: the best of those that break no constraint, otherwise its own; or the points that are still to be
-    /// evaluated.
+    /// The start: the best of those points that violates no constraint, or else its own start; or the points that
+    /// still have to be evaluated.
     fn choose_start(&mut self, ground: &Ground<'_>, wanted: &mut Wanted) {
         if !self.all_known(ground.archive, Level::Upper, self.starts.iter().map(Vec::as_slice), wanted) {
             return;
@@ -107,7 +109,7 @@ impl Changed {
         self.starts.clear();
     }
 
-    /// Whether the true points are known that some points stand for; asks for those that are not.
+    /// Whether the true points are known for which some points stand; requests those that are not.
     fn all_known<'a>(
         &self,
         run: &Archive,
@@ -132,7 +134,7 @@ impl Changed {
         true
     }
 
-    /// Whether the follower is not indifferent anywhere near.
+    /// Whether the follower is not indifferent anywhere nearby.
     fn is_hopeless(&self) -> bool {
         let Change::Regret(..) = self.change else { return false };
         let first = (0..self.archive.upper.len()).find_map(|i| self.archive.upper.row(i)).map(|row| row[0]);
@@ -140,7 +142,7 @@ impl Changed {
         self.descent.claim().zip(first).is_some_and(|(claim, first)| loses_still(spent, budget, claim.value(), first))
     }
 
-    /// What the points that the descent waits for come to; or the points that are still to be evaluated.
+    /// The values of the points that the descent waits for; or the points that still have to be evaluated.
     fn known(&self, run: &Archive, wanted: &mut Wanted) -> Option<Rows> {
         let level = self.descent.wanted().level;
         if !self.all_known(run, level, self.descent.wanted().iter(), wanted) {
@@ -151,7 +153,7 @@ impl Changed {
     }
 }
 
-/// Whether a follower still loses much of what it lost at first, after a part of the evaluations.
+/// Whether, after a part of the evaluations, the follower still loses much of what it lost at first.
 fn loses_still(spent: u64, budget: u64, now: f64, first: f64) -> bool {
     spent >= budget / PART && now > HOPE * first
 }
@@ -182,8 +184,8 @@ impl Search for Changed {
 
     fn tell(&mut self, _ground: &Ground<'_>, _wanted: &Wanted, _rows: &Rows) {}
 
-    /// A claim of the true problem; unless the follower is the true one it is not settled, as its answer is
-    /// the follower's only perhaps.
+    /// A claim of the true problem. Unless the follower is the true one, the claim is not settled, because its answer
+    /// may not be the follower's.
     fn claim(&self) -> Option<Claim> {
         let changed = self.descent.claim()?;
         let nearly = match self.change {
@@ -217,7 +219,7 @@ impl Search for Changed {
     }
 }
 
-/// The rows of the true problem in place of those of the changed one.
+/// The rows of the true problem instead of those of the changed one.
 pub(in crate::portfolio) fn with_true_rows(mut claim: Claim, run: &Archive) -> Option<Claim> {
     let point = claim.point();
     claim.upper = row_at(run, Level::Upper, &point).filter(|row| !row.is_empty())?.to_vec();

@@ -1,19 +1,19 @@
 //! A local descent of both levels from one point, on one surrogate of the follower.
 //!
-//! All lower evaluations lie in one space (x, y), so a surrogate of the follower's function around the
-//! present point learns from every x tried, and predicts the answer at the next one. The leader
-//! steps on a surrogate of F along the response.
+//! All lower evaluations lie in one space (x, y), so a surrogate of the follower's function around the current point
+//! learns from every x tried, and predicts the answer at the next one. The leader steps on a surrogate of F along the
+//! response.
 //!
 //! 1. The follower is solved at the start point, then at one point along each upper variable.
-//! 2. The leader proposes an x: the minimiser of its surrogate, or, where the data say too little about
-//!    the minimiser, a point that teaches more.
-//! 3. The follower's search starts at the predicted answer and ends when the predicted minimiser
-//!    and its doubt are within a tenth of the leader's step.
-//! 4. F is evaluated there. A base that is not improved may owe its value to an answer that was not
-//!    accurate enough: it is settled to the present tolerance and judged again.
-//! 5. Where steps fail though the minimiser is in doubt, one more point along each variable, close by.
-//! 6. At its end the answer is made as exact as numbers allow: where the leader gains from every error
-//!    of the follower, its decision would look better than it is.
+//! 2. The leader proposes an x: the minimiser of its surrogate or, if the data say too little about the minimiser, a
+//!    point that teaches more.
+//! 3. The follower's search starts at the predicted answer, and ends when the predicted minimiser and its doubt are
+//!    within a tenth of the leader's step.
+//! 4. F is evaluated there. If nothing improves on the base, the base may owe its value to an inaccurate answer: it
+//!    is settled to the current tolerance and judged again.
+//! 5. If steps fail although the minimiser is in doubt, one more point is evaluated along each variable, close by.
+//! 6. At the end, the answer is made as exact as the numbers allow: the leader gains from every error of the
+//!    follower, so an inaccurate answer would make the decision look better than it is.
 
 use super::leader::{Answer, Leader, Proposal, RADIUS};
 use super::{End, Goal, Ground, Rows, Search, Shape, Wanted};
@@ -24,23 +24,23 @@ use crate::portfolio::merit::Merit;
 use crate::problem::Level;
 use serde::{Deserialize, Serialize};
 
-/// First length of the kernel.
+/// The first length of the kernel.
 const LENGTH: f64 = 0.3;
-/// Radius of the first follower's search.
+/// The radius of the first follower's search.
 const FIRST_RADIUS: f64 = 0.1;
-/// Smallest tolerance of a follower's answer on the way, and at the end.
+/// The smallest tolerance of a follower's answer on the way, and at the end.
 const FINEST: f64 = 1e-5;
 const POLISHED: f64 = 1e-7;
-/// Lower evaluations of the first follower, and of the others: so many, or so many for each variable.
+/// The lower evaluations of the first follower and of the others: this many, or this many for each variable.
 const FIRST: (usize, usize) = (100, 24);
 const OTHERS: (usize, usize) = (30, 7);
-/// Steps and radii that usually end a descent.
+/// Steps and radii below which a descent usually ends.
 pub(in crate::portfolio) const STILL: f64 = 5e-6;
-/// Steps that are short, and how many of them in a row may lack an answer.
+/// Steps below this are short; and how many short steps in a row may lack an answer.
 const SHORT: f64 = 1e-3;
 const LOST: usize = 3;
 
-/// What the answers to a batch are for.
+/// The purpose of a batch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Phase {
     /// Lower: the follower's search at a proposed x.
@@ -54,16 +54,17 @@ enum Phase {
     Ended(End),
 }
 
-/// Where a descent starts and what it may do.
+/// Where a descent starts, and what it may do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::portfolio) struct Start {
     /// The point (x, y).
     pub(in crate::portfolio) point: Vec<f64>,
-    /// Length of the first steps relative to the usual ones: smaller where the start is nearly right.
+    /// The length of the first steps relative to the usual ones: smaller if the start is nearly right.
     pub(in crate::portfolio) size: f64,
-    /// Evaluations at most.
+    /// The maximum number of evaluations.
     pub(in crate::portfolio) budget: u64,
-    /// Steps and radii below this end it. Where that is more than usual, its answer is not made exact at the end.
+    /// It ends when steps and radii are below this. If this is more than usual, the answer is not made exact at the
+    /// end.
     pub(in crate::portfolio) still: f64,
     /// Where it may end early.
     pub(in crate::portfolio) goal: Option<Goal>,
@@ -80,12 +81,12 @@ pub(in crate::portfolio) struct Descent {
     follower: Follower,
     phase: Phase,
     wanted: Wanted,
-    /// Short steps in a row whose follower was not solved.
+    /// The number of short steps in a row whose follower was not solved.
     astray: usize,
 }
 
 impl Descent {
-    /// A descent; `archive` is the one that its evaluations go to.
+    /// A descent. Its evaluations go into `archive`.
     pub(in crate::portfolio) fn new(shape: Shape, archive: &Archive, start: Start) -> Self {
         let (m, n) = (shape.upper[0], shape.lower[0]);
         let (x, y) = (start.point[..m].to_vec(), start.point[m..].to_vec());
@@ -114,8 +115,7 @@ impl Descent {
         }
     }
 
-    /// Leaves out the points that teach the first surrogates: the archive has others, which count as
-    /// its own.
+    /// Skips the points that teach the first surrogates: the archive has others, which count as its own.
     pub(in crate::portfolio) fn informed(mut self) -> Self {
         self.wanted.points.truncate(self.wanted.dim);
         self.leader.skip_first_points(self.m);
@@ -131,8 +131,8 @@ impl Descent {
         &self.wanted
     }
 
-    /// Whether its surrogates say nothing about the follower: early on, answers to decisions close by are
-    /// not found again and again. Late ones may fail because the values differ by too few digits.
+    /// Whether its surrogates say nothing about the follower: early in the descent, it repeatedly finds no answers to
+    /// nearby decisions. Late in a descent, that may only mean that the values differ in too few digits.
     fn is_lost(&self) -> bool {
         self.astray >= LOST && self.spent < self.start.budget / 4
     }
@@ -148,7 +148,7 @@ impl Descent {
         self.wanted.points.clear();
     }
 
-    /// Takes the values of the points it waited for; they are in the archive.
+    /// Takes the values of the points it waited for, which are already in the archive.
     pub(in crate::portfolio) fn take(&mut self, archive: &Archive, rows: &Rows) {
         self.spent += rows.len() as u64;
         let first = rows.first().map_or(&[][..], |row| row);
@@ -175,7 +175,7 @@ impl Descent {
         }
     }
 
-    /// Whether it is close to the claim that it was told to look out for.
+    /// Whether it is close to the claim near which it may end.
     fn has_arrived(&self) -> bool {
         let Some((goal, answer)) = self.start.goal.as_ref().zip(self.leader.answers.get(self.leader.base)) else {
             return false;
@@ -184,7 +184,7 @@ impl Descent {
         answer.settled && self.leader.row().first().is_some_and(at)
     }
 
-    /// Goes on with the follower's search, or with what comes after it.
+    /// Continues with the follower's search, or with what comes after it.
     fn follow(&mut self, archive: &Archive) {
         if let Some(y) = self.follower.next(&archive.lower, &mut self.knowledge) {
             self.want(Level::Lower, y);
@@ -235,7 +235,7 @@ impl Descent {
         }
     }
 
-    /// Settles the base to the present tolerance if it was not judged with it.
+    /// Settles the base to the current tolerance, if it was judged with a larger one.
     fn settle_or_go_on(&mut self, archive: &Archive, length: f64) {
         let tolerance = tolerance(length);
         let old = self.leader.answer().tolerance;
@@ -254,12 +254,12 @@ impl Descent {
         self.follow(archive);
     }
 
-    /// Lower evaluations of a follower.
+    /// The lower evaluations of a follower.
     fn effort(&self) -> usize {
         OTHERS.0.max(OTHERS.1 * (self.wanted.dim - self.m))
     }
 
-    /// The leader's next point and the start of its follower, or the end.
+    /// The leader's next point and where its follower starts, or the end.
     fn propose(&mut self, archive: &Archive) {
         match self.leader.propose(&archive.upper, &archive.lower, &mut self.knowledge) {
             Some(mut proposal) => {
@@ -331,7 +331,7 @@ impl Search for Descent {
     }
 }
 
-/// Accuracy of the follower's answer that a step of this length needs.
+/// The accuracy of the follower's answer that a step of this length needs.
 fn tolerance(length: f64) -> f64 {
     (0.1 * length).max(FINEST)
 }
@@ -351,7 +351,7 @@ mod tests {
         assert!(!descent.is_lost());
         descent.astray = LOST;
         assert!(descent.is_lost());
-        // Late ones fail for want of digits.
+        // Late steps fail because the values have too few digits.
         descent.spent = 100;
         assert!(!descent.is_lost());
     }

@@ -1,8 +1,8 @@
-//! The last decision that has an answer, on the way from one that has to one that has none.
+//! The last decision with an answer, on the way from a decision that has one to a decision that has none.
 //!
-//! Where constraints leave the follower without an answer beyond some decision, the leader may like the last one
-//! that has one best, and descents jump over it. The way is halved again and again: the follower is solved in the
-//! middle, which replaces one end or the other. No randomness.
+//! Beyond some decision, the constraints may leave the follower without an answer. The leader may like the last
+//! decision before that best, but descents jump over it. So the way is halved repeatedly: the follower is solved in
+//! the middle, which replaces one of the ends. No randomness.
 
 use super::{End, Ground, Rows, Search, Shape, Wanted};
 use crate::portfolio::archive::{Archive, Learner};
@@ -12,19 +12,20 @@ use crate::portfolio::merit::Merit;
 use crate::problem::Level;
 use serde::{Deserialize, Serialize};
 
-/// How often the way is halved.
+/// The number of halvings.
 const HALVINGS: usize = 20;
-/// First radius and accuracy of a follower's search, and its evaluations: so many, and so many for each variable.
+/// The first radius and the accuracy of a follower's search, and its evaluations: this many, plus this many for each
+/// variable.
 const RADIUS: f64 = 0.05;
 const TOLERANCE: f64 = 1e-6;
 const EVALUATIONS: (usize, usize) = (20, 10);
-/// First length of the kernel.
+/// The first length of the kernel.
 const LENGTH: f64 = 0.3;
 
 /// The search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::portfolio) struct Edge {
-    /// The last decision known to have an answer, with it, and the first known to have none.
+    /// The last decision that is known to have an answer, with it, and the first that is known to have none.
     claim: Claim,
     without: Vec<f64>,
     halved: usize,
@@ -34,14 +35,14 @@ pub(in crate::portfolio) struct Edge {
 }
 
 impl Edge {
-    /// From `claim`, a decision with an answer, to `without`, one without.
+    /// From `claim`, a decision with an answer, to `without`, a decision without one.
     pub(in crate::portfolio) fn new(shape: Shape, archive: &Archive, claim: Claim, without: Vec<f64>) -> Self {
         let learner = Learner::new(vec![LENGTH; shape.dim()], archive.lower.len());
         let knowledge = Knowledge { learner, merit: Merit::new(shape.lower[1], shape.lower[2]) };
         Edge { claim, without, halved: 0, follower: None, knowledge, end: None }
     }
 
-    /// Opens the follower's search in the middle.
+    /// Starts the follower's search in the middle.
     fn open(&mut self, wanted: &mut Wanted) {
         let x: Vec<f64> = self.claim.x.iter().zip(&self.without).map(|(a, b)| 0.5 * (a + b)).collect();
         let y = &self.claim.y;

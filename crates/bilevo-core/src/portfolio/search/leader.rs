@@ -1,4 +1,4 @@
-//! The leader's side of a descent: what was judged so far, and the next x to try.
+//! The leader's side of a descent: what has been judged so far, and which x to try next.
 
 use super::response::Response;
 use crate::minimise::{self, Landscape, Region, Slice};
@@ -9,15 +9,15 @@ use crate::portfolio::follower::{
 use crate::portfolio::merit::Merit;
 use serde::{Deserialize, Serialize};
 
-/// First trust radius.
+/// The first trust radius.
 pub(super) const RADIUS: f64 = 0.4;
-/// First distance of the points along each variable, and that of a second round of them.
+/// The first distance of the points along each variable, and the distance in the second round.
 const SPREAD: f64 = 0.2;
 const SPREAD_ANEW: f64 = 1e-3;
-/// First length of the kernels.
+/// The first length of the kernels.
 const LENGTH: f64 = 0.3;
-/// First length of the leader's kernel in the follower's variables: along the response they say
-/// little that x does not say.
+/// The first length of the leader's kernel in the follower's variables: along the response, they say little that x
+/// does not say.
 const LONG: f64 = 3.0;
 
 /// The follower's answer at a judged x.
@@ -26,13 +26,13 @@ pub(super) struct Answer {
     pub(super) y: Vec<f64>,
     /// Lower values at (x, y).
     pub(super) row: Vec<f64>,
-    /// Accuracy asked for.
+    /// The required accuracy.
     pub(super) tolerance: f64,
     /// Whether it was reached.
     pub(super) settled: bool,
 }
 
-/// What a point is for.
+/// The purpose of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 enum Aim {
     /// The promised decrease of the merit.
@@ -43,17 +43,17 @@ enum Aim {
     Round,
 }
 
-/// A point the leader wants to see.
+/// A point that the leader wants to see.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Proposal {
     pub(super) x: Vec<f64>,
-    /// The predicted answer, and what the base's promises to be worth there.
+    /// The predicted answer, and what is predicted there for the base's answer.
     pub(super) y: Vec<f64>,
     pub(super) instead: Option<Promise>,
-    /// Distance to the base.
+    /// The distance to the base.
     pub(super) length: f64,
     aim: Aim,
-    /// The merit there, as the surrogate along the response and the joint one predict it.
+    /// The merit there, as predicted by the surrogate along the response and by the joint one.
     predicted: [f64; 2],
 }
 
@@ -67,39 +67,39 @@ impl Proposal {
 /// Points along each variable that teach the first surrogates.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Round {
-    /// 1 for the first points, 2 for those close to an end that is in doubt.
+    /// 1 for the first points, 2 for those close to an uncertain end.
     number: u8,
-    /// Variables along which a point was asked for.
+    /// Variables along which a point has been requested.
     seen: usize,
-    /// Distance of the points.
+    /// The distance of the points.
     spread: f64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Leader {
-    /// Judged x with their upper values, one row for each answer below, and what they teach.
+    /// Each judged x with its upper values (one row for each answer below), and what they teach.
     along: Points,
     along_learner: Learner,
-    /// What all judged points (x, y) of the archive teach.
+    /// What all judged points (x, y) in the archive teach.
     joint: Learner,
-    /// Which of the two predicted better of late: below zero the first.
+    /// Which of the two has predicted better recently: below zero, the first.
     score: f64,
     merit: Merit,
-    /// The answers that the rows of `along` belong to.
+    /// The answers to which the rows of `along` belong.
     pub(super) answers: Vec<Answer>,
-    /// The best of them, from which steps go.
+    /// The best of them, from which steps start.
     pub(super) base: usize,
     radius: f64,
     round: Round,
     sign: f64,
     failures: usize,
-    /// Steps and radii below this end the descent.
+    /// The descent ends when steps and radii are below this.
     still: f64,
 }
 
 impl Leader {
-    /// `shape` is the upper level's: variables, inequalities, equalities. `kinked` if the response may
-    /// be, `since` the upper points that others evaluated.
+    /// `shape` is that of the upper level: variables, inequalities, equalities. `kinked` says whether the response
+    /// may have kinks, and `since` where the upper points that others evaluated begin.
     pub(super) fn new(shape: [usize; 3], n: usize, kinked: bool, since: usize, (size, still): (f64, f64)) -> Self {
         let [m, inequalities, equalities] = shape;
         Leader {
@@ -139,7 +139,7 @@ impl Leader {
         self.along.row(self.base).unwrap_or(&[])
     }
 
-    /// The next x with its predicted answer, or none when the descent is over.
+    /// The next x with its predicted answer, or `None` when the descent is over.
     pub(super) fn propose(&mut self, upper: &Points, lower: &Points, follower: &mut Knowledge) -> Option<Proposal> {
         let base = [self.x(), &self.answer().y[..]].concat();
         let row = self.row().to_vec();
@@ -173,12 +173,12 @@ impl Leader {
         Some(Proposal { x, y, instead, length: minimise::norm(&from_base), aim, predicted })
     }
 
-    /// How far it steps at most.
+    /// The longest step.
     pub(super) fn radius(&self) -> f64 {
         self.radius
     }
 
-    /// A point along the next variable; none if too many failed.
+    /// A point along the next variable; none if too many have failed.
     fn along_variable(&mut self, x: &[f64]) -> Option<Vec<f64>> {
         let mut x = x.to_vec();
         let v = &mut x[self.round.seen];
@@ -187,7 +187,7 @@ impl Leader {
         (self.failures <= self.patience()).then_some(x)
     }
 
-    /// Steps in a row that may fail.
+    /// The number of steps in a row that may fail.
     fn patience(&self) -> usize {
         4 + 3 * self.x().len()
     }
@@ -207,7 +207,7 @@ impl Leader {
             if still || self.round.number > 1 || self.still > SPREAD_ANEW {
                 return None;
             }
-            // Steps that fail though the minimiser is in doubt: the points lie badly.
+            // Steps that fail although the minimiser is in doubt: the points are badly placed.
             self.round = Round { number: 2, seen: 0, spread: SPREAD_ANEW };
             (self.failures, self.radius) = (0, 2.0 * SPREAD_ANEW);
             return Some((self.along_variable(x)?, Aim::Round));
@@ -240,7 +240,7 @@ impl Leader {
             self.along.push(&proposal.x, row);
             self.answers.push(answer);
         } else if proposal.aim == Aim::Round {
-            // Once more along the same variable, closer and on the other side.
+            // Again along the same variable, closer and on the other side.
             self.round.seen -= 1;
             self.round.spread *= -0.5;
         }
@@ -254,7 +254,7 @@ impl Leader {
         better
     }
 
-    /// Takes a more accurate answer for the base that does not move it.
+    /// Takes a more accurate answer for the base, if it does not move the base.
     pub(super) fn confirm(&mut self, tolerance: f64, settled: bool) {
         let answer = &mut self.answers[self.base];
         (answer.tolerance, answer.settled) = (tolerance, settled);

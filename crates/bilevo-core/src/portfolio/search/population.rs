@@ -1,12 +1,13 @@
 //! A population: CMA-ES over (x, y) whose followers are solved on the shared surrogate.
 //!
-//! One generation: sample -> allocate (the paper's ranking) -> followers side by side -> their rivals -> F
-//! of all answers -> refine the best if it would become the incumbent, and try other answers at the
-//! incumbent's x -> F of what changed -> update, learn.
+//! One generation: sample -> allocate (the paper's ranking) -> followers side by side -> their rivals -> F of all
+//! answers -> refine the best if it would become the incumbent, and try other answers at the incumbent's x -> F of
+//! what changed -> update, learn.
 //!
-//! It is there to find a basin, not its bottom: once it has narrowed to a tenth of its first size, a
-//! descent tries to finish it. Where that fails it goes on from the better of the two, to a tenth of that
-//! size, and so on to its own end.
+//! Its purpose is to find a basin, not the bottom of it: once it has shrunk to a tenth of its first size, a descent
+//! tries to finish it. If that fails, it continues from the better of the two to a tenth of that size, and so on
+//! until its own end.
+//!
 //! Sources: BL-CMA-ES (He et al., 2018) for the skeleton, CMA-ES restarts (Auger and Hansen, 2005).
 //! Randomness: `Purpose::Sample`, `Allocate`, `Elite` by generation, counted over all populations.
 
@@ -30,13 +31,13 @@ use crate::problem::Level;
 use crate::record::LowerSearches;
 use serde::{Deserialize, Serialize};
 
-/// First step size, as a share of the box.
+/// The first step size, as a share of the box.
 const STEP: f64 = 0.3;
-/// First length of the kernel.
+/// The first length of the kernel.
 const LENGTH: f64 = 0.3;
-/// Accuracy of an answer, as a share of the leader's spread: of all, and of the best.
+/// The accuracy of an answer, as a share of the leader's spread: for all candidates, and for the best.
 const TOLERANCES: (f64, f64) = (0.1, 0.02);
-/// First price of violation in units of F's scale.
+/// The first price of violation, in units of F's scale.
 const PRICE: f64 = 1.0;
 
 /// What is being evaluated.
@@ -53,25 +54,25 @@ enum Stage {
     Judge,
     /// Lower: other answers at the incumbent's x.
     Scout,
-    /// Lower: the followers of the best and of a scout that won.
+    /// Lower: the followers of the best candidate and of a scout that won.
     Refine,
     /// Upper: F of the answers that changed.
     Confirm,
 }
 
-/// What a population is made from.
+/// What a population needs to begin.
 pub(in crate::portfolio) struct Start<'a> {
     pub(in crate::portfolio) shape: Shape,
     /// Where it begins.
     pub(in crate::portfolio) mean: Vec<f64>,
     pub(in crate::portfolio) config: &'a Config,
     pub(in crate::portfolio) size: usize,
-    /// Number among the populations, from 0, and generations of those before it.
+    /// Its number among the populations, from 0, and the generations of those before it.
     pub(in crate::portfolio) number: u64,
     pub(in crate::portfolio) generation: u64,
     /// Where it may end early.
     pub(in crate::portfolio) goal: Option<Goal>,
-    /// Answers that a verdict found beside others.
+    /// Decisions at which a verdict found several answers.
     pub(in crate::portfolio) rivals: Vec<Rival>,
 }
 
@@ -88,7 +89,7 @@ pub(in crate::portfolio) struct Population {
     knowledge: Knowledge,
     stage: Stage,
     followers: Vec<Follower>,
-    /// Where they start, until that was evaluated; and which of them wait for a value.
+    /// Where they start, until that is evaluated, and which of them wait for a value.
     starts: Vec<Vec<f64>>,
     waiting: Vec<usize>,
     solutions: Vec<Claim>,
@@ -96,14 +97,14 @@ pub(in crate::portfolio) struct Population {
     judged: Vec<Claim>,
     incumbent: Option<Claim>,
     price: f64,
-    /// The best incumbent so far, feasible ones first; upper evaluations, and when it last became better.
+    /// The best incumbent so far, feasible ones first, the upper evaluations, and when it last improved.
     record: Option<Claim>,
     clock: (u64, u64),
-    /// Corrections of the incumbent after which the record began anew.
+    /// The number of corrections of the incumbent that restarted the record.
     corrected: usize,
     patience: u64,
     flat: usize,
-    /// Size at which it ends.
+    /// The size at which it ends.
     narrow: f64,
     goal: Option<Goal>,
     rivals: Vec<Rival>,
@@ -153,10 +154,10 @@ impl Population {
         }
     }
 
-    /// Goes on until it is narrower still, from what a descent made of its claim if that is better.
+    /// Continues until it is narrower still, from what a descent made of its claim if that is better.
     pub(in crate::portfolio) fn resume(&mut self, claim: Option<&Claim>, goal: Option<Goal>) {
         self.narrow *= NARROW;
-        // One that arrived there goes on to its own end.
+        // One that ended near another claim continues to its own end.
         self.goal = goal.filter(|_| self.end != Some(End::Arrived));
         self.end = None;
         let better = |c: &&Claim| self.incumbent.as_ref().is_none_or(|incumbent| c.value() < incumbent.value());
@@ -175,7 +176,7 @@ impl Population {
         self.cma.reach() / STEP
     }
 
-    /// F plus violation at its price; infinite if there is no value.
+    /// F plus the priced violation; infinite if there is no value.
     fn merit(&self, ground: &Ground<'_>, claim: &Claim) -> f64 {
         if claim.upper.is_empty() {
             return f64::INFINITY;

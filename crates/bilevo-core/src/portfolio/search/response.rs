@@ -1,36 +1,36 @@
 //! The leader's functions along the follower's response.
 //!
-//! Both levels are modelled over (x, y), so F(x, y*(x)) follows from the model of F and the answer
-//! that the follower's model predicts, constraints and box included: where the answer has kinks the
-//! models need none. dy/dx comes from the follower's optimality conditions; the second derivative
-//! of the answer is left out, as the damped steps do not depend on it.
+//! Both levels are modelled over (x, y), so F(x, y*(x)) follows from the model of F and the answer that the
+//! follower's model predicts, including constraints and the box. Where the answer has kinks, the models need none.
+//! dy/dx comes from the follower's optimality conditions. The second derivative of the answer is left out, because
+//! damped steps do not depend on it.
 
 use crate::linalg::cholesky;
 use crate::linalg::{add_scaled, dot};
 use crate::minimise::{self as step, Constraints, Landscape, Region, Slice, Step};
 use crate::surrogate::Surrogate;
 
-/// Active constraints hold this much better than while they were found.
+/// Active constraints are met this much more accurately than while they were found.
 const HOLD: f64 = 1e4;
 
-/// A constraint whose slopes by x and along the response cancel to this share is the follower's own.
+/// If the slopes of a constraint by x and along the response cancel to this share, it is the follower's own.
 const CANCELS: f64 = 0.02;
 
-/// A constraint that changes this little along the response, compared with elsewhere, as well.
+/// So is a constraint that changes this little along the response, compared with elsewhere.
 const FADES: f64 = 1e-4;
-/// Answers move by at most this many times the change of x, in units of the box.
+/// An answer moves by at most this many times the change of x, in units of the box.
 const REACH: f64 = 2.0;
 
 /// The upper functions at (x, predicted answer), relative to the base (x, y).
 pub(in crate::portfolio) struct Response<'a> {
     pub(in crate::portfolio) upper: &'a Surrogate,
     pub(in crate::portfolio) lower: &'a Surrogate,
-    /// Where answers are looked for: the farther from the base's, the farther x is from the base.
+    /// Where answers are searched for: the farther x is from the base, the farther from the base's answer.
     region: Region,
     slack: f64,
     pub(in crate::portfolio) constraints: Constraints<'a>,
     m: usize,
-    /// Where the answer is known, the answer, and its slope (n * m) once asked for.
+    /// A decision whose answer is known, the answer, and its slope (n * m) once somebody has asked for it.
     x: Vec<f64>,
     answer: Step,
     slope: Vec<f64>,

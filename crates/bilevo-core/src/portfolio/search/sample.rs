@@ -1,4 +1,4 @@
-//! Points all over the box, evaluated at both levels: where the leader would like to be.
+//! Points all over the box, evaluated at both levels: they show where the leader would like to be.
 //!
 //! A Latin hypercube over (x, y). Randomness: `Purpose::Position`.
 
@@ -30,8 +30,8 @@ impl Sample {
     }
 }
 
-/// Feasible claims come first. Where there is none, as with an equation of the leader, F counts as well as the
-/// violation: the point that breaks an equation least could be any.
+/// Feasible claims come first. If there are none, as with an equation of the leader, F counts as well as the
+/// violation: the point that violates an equation least could be any.
 fn order(scales: &Scales, a: &Claim, b: &Claim) -> Ordering {
     let infeasible = |claim: &Claim| !scales.is_feasible(claim);
     let rough = |claim: &Claim| claim.value() / scales.leader() + scales.violation(claim);

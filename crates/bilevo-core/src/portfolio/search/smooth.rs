@@ -1,10 +1,11 @@
-//! A search where values are noisy: both levels are smoothed over a region that moves and shrinks.
+//! A search for noisy values: both levels are smoothed over a region that moves and shrinks.
 //!
 //! 1. Points all over the region are evaluated at both levels.
-//! 2. Each level's model takes up the noise: it smooths all values of the region instead of passing through them.
-//! 3. The best decision on the models, with the answer that they predict, is the next middle of the region. Where it
-//!    lies well inside and is known well, the region shrinks; so it ends where the noise leaves no more to be seen.
-//! 4. The last middle is evaluated several times: the claim has the means.
+//! 2. Each level's model accounts for the noise: it smooths all values of the region instead of passing through them.
+//! 3. The best decision on the models, with the answer that they predict, becomes the middle of the next region. If
+//!    it lies well inside and is known well, the region shrinks. The search ends when the noise hides all that is
+//!    left.
+//! 4. The last middle is evaluated several times, and the claim gets the means.
 //!
 //! Randomness: `Purpose::Noise`, one stream for each round of each search.
 
@@ -21,26 +22,28 @@ use serde::{Deserialize, Serialize};
 
 /// Half the width of the first region, as a share of the box.
 const REGION: f64 = 0.5;
-/// Rounds, and points of one beside as many as a quadratic function has coefficients.
+/// The number of rounds, and of points in one, in addition to the coefficients of a quadratic function.
 const ROUNDS: u64 = 20;
 const MORE: usize = 6;
-/// A model sees the points of so many rounds, but no more than that, and this much beyond the region.
+/// A model sees the points of this many rounds, but at most this many points, and this much beyond the region.
 const SEEN: (usize, usize) = (8, 300);
 const BEYOND: f64 = 1.5;
-/// The region shrinks to this share if the next middle is nearer than the second, and its error less than the third.
+/// The region shrinks to this share if the next middle is nearer than the second number, and its error less than the
+/// third.
 const SHRINK: (f64, f64, f64) = (0.6, 0.5, 0.25);
-/// Evaluations of the claim at each level.
+/// The evaluations of the claim at each level.
 const REPEATS: usize = 8;
-/// Noise of exact values, as a share of their variance: models of one level are smoothed if the other is noisy.
+/// The noise of exact values, as a share of their variance: if one level is noisy, the models of the other are
+/// smoothed too.
 const EXACT: f64 = 1e-9;
-/// Rounds in which the scale of a function is learnt beside its noise.
+/// The rounds in which the scale of a function is learnt together with its noise.
 const LEARNT: usize = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Stage {
     /// The points of a round.
     Region,
-    /// The claim, again and again.
+    /// The claim, repeatedly.
     Claim,
     Ended(End),
 }
@@ -209,8 +212,8 @@ impl Search for Smooth {
     }
 }
 
-/// The means of all values that did not fail; none if all did. They are added up in their own order: equal points may
-/// come back in any.
+/// The means of all values that did not fail; `None` if all did. They are added up in order of size, because equal
+/// points may come back in any order.
 fn means(rows: &Rows) -> Vec<f64> {
     let sound: Vec<&Vec<f64>> = rows.iter().filter(|row| !row.is_empty()).collect();
     let outputs = sound.first().map_or(0, |row| row.len());

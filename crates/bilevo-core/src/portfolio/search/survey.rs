@@ -1,9 +1,9 @@
 //! A survey of the leader's box: does F have a basin in which no search has ended?
 //!
-//! Restarts that agree may all have begun in the same basin of the leader. The survey solves the follower at a few
-//! decisions that are spread evenly over the box (a Latin hypercube), roughly and side by side, and evaluates F there.
-//! A decision that is better than its nearest neighbours, ends of earlier searches among them, is a *dent*: it lies
-//! in a basin of its own, and a descent begins there.
+//! Restarts that agree may all have started in the same basin of the leader. The survey solves the follower roughly,
+//! side by side, at a few decisions that are spread evenly over the box (a Latin hypercube), and evaluates F there. A
+//! decision that is better than its nearest neighbours, which include the ends of earlier searches, is a *dent*: it
+//! lies in a basin of its own, and a descent starts there.
 //!
 //! Source: topographical global optimisation (Törn and Viitanen, 1992). Randomness: `Purpose::Position`.
 
@@ -16,14 +16,14 @@ use crate::problem::Level;
 use crate::rng::Stream;
 use serde::{Deserialize, Serialize};
 
-/// Decisions: so many, and so many more for each variable of the leader.
+/// The number of decisions: this many, plus this many for each variable of the leader.
 const COUNT: (usize, usize) = (10, 5);
-/// Dents from which descents begin, at most.
+/// The maximum number of dents from which descents start.
 const DENTS: usize = 3;
-/// Accuracy of an answer, and the first radius of its search.
+/// The accuracy of an answer, and the first radius of its search.
 const TOLERANCE: f64 = 0.03;
 const RADIUS: f64 = 0.1;
-/// First length of the kernel.
+/// The first length of the kernel.
 const LENGTH: f64 = 0.3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ pub(in crate::portfolio) struct Survey {
     m: usize,
     stage: Stage,
     followers: Vec<Follower>,
-    /// Where they start, until that was evaluated; and which of them wait for a value.
+    /// Where they start, until that is evaluated, and which of them wait for a value.
     starts: Vec<Vec<f64>>,
     waiting: Vec<usize>,
     knowledge: Knowledge,
@@ -51,7 +51,7 @@ pub(in crate::portfolio) struct Survey {
 }
 
 impl Survey {
-    /// A survey beside the ends of earlier searches.
+    /// A survey that knows the ends of earlier searches.
     pub(in crate::portfolio) fn new(shape: Shape, archive: &Archive, ends: Vec<Claim>, mut stream: Stream) -> Self {
         let (m, n) = (shape.upper[0], shape.lower[0]);
         let learner = Learner::new(vec![LENGTH; m + n], archive.lower.len());
@@ -75,7 +75,7 @@ impl Survey {
         Survey { m, stage, followers, starts, waiting: Vec::new(), knowledge, ends, dents: Vec::new() }
     }
 
-    /// The decisions from which descents are to begin, the best first.
+    /// The decisions from which descents are to start, best first.
     pub(in crate::portfolio) fn into_dents(self) -> Vec<Claim> {
         self.dents
     }
@@ -93,7 +93,7 @@ impl Survey {
     }
 }
 
-/// The claims that are better than all of their nearest neighbours, of themselves and of `ends`; the best first.
+/// The claims that are better than all of their nearest neighbours, among themselves and `ends`; best first.
 fn dents(claims: &[Claim], ends: &[Claim], scales: &Scales) -> Vec<Claim> {
     let is_dent = |i: &usize| {
         let claim = &claims[*i];
@@ -147,7 +147,7 @@ impl Search for Survey {
         self.stage = Stage::Ended(End::Converged);
     }
 
-    /// It has none: what it finds is where descents begin.
+    /// It has none: what it finds is where descents start.
     fn claim(&self) -> Option<Claim> {
         None
     }

@@ -1,4 +1,4 @@
-//! The judgement: which of the exact answers is the follower's, and what that makes of the claim.
+//! The judgement: which of the exact answers is the follower's, and what that means for the claim.
 
 use super::{Answer, BETTER, CARES, DIFFERENT, Stage, Verdict, Verify};
 use crate::portfolio::archive::distance;
@@ -6,7 +6,7 @@ use crate::portfolio::claim::{Claim, Scales};
 use crate::portfolio::search::Rows;
 
 impl Verify {
-    /// The best of the exact answers, and whether it is another one than the claim's.
+    /// The best of the exact answers, and whether it differs from the claim's.
     pub(super) fn decide(&mut self, scales: &Scales) -> bool {
         let mut better = false;
         for i in 0..self.exact.len() {

@@ -4,9 +4,9 @@ use super::Answer;
 use crate::portfolio::claim::Scales;
 use crate::rng::Stream;
 
-/// Random answers tried: so many, and so many more for each variable.
+/// The number of random answers: this many, plus this many for each variable.
 const SAMPLE: (usize, usize) = (10, 10);
-/// Feasible answers that say what f changes by.
+/// The number of feasible answers that show how much f usually varies.
 const FEW: usize = 8;
 
 /// How many random answers a usual verdict tries.
@@ -14,7 +14,7 @@ pub(super) fn size(n: usize) -> usize {
     SAMPLE.0 + SAMPLE.1 * n
 }
 
-/// So many random answers: anywhere, at bounds, and on rays from the claimed one.
+/// This many random answers: anywhere, at bounds, and on rays from the claimed one.
 pub(super) fn sample(claimed: &[f64], count: usize, stream: &mut Stream) -> Vec<Vec<f64>> {
     let n = claimed.len();
     let one = |i: usize| match i % 4 {
@@ -25,8 +25,8 @@ pub(super) fn sample(claimed: &[f64], count: usize, stream: &mut Stream) -> Vec<
     (0..count).map(one).collect()
 }
 
-/// By how much the best of some answers is usually better than another: half of them are no nearer to it. Poles
-/// do not count, nor do infeasible answers where others are feasible.
+/// By how much the best of some answers is usually better than another: half of them come no closer to it. Poles do
+/// not count, nor do infeasible answers if others are feasible.
 pub(super) fn usual_change(answers: &[Answer], scales: &Scales) -> f64 {
     let of = |feasible: bool| -> Vec<f64> {
         let counts = |a: &&Answer| !feasible || scales.answer_is_feasible(&a.row);
@@ -41,8 +41,8 @@ pub(super) fn usual_change(answers: &[Answer], scales: &Scales) -> f64 {
     if usual > 0.0 { usual } else { worst - best }
 }
 
-/// A random answer: anywhere, or with some variables at their bounds, where the answers of followers that
-/// are not convex lie.
+/// A random answer: anywhere, or with some variables at their bounds, where the answers of followers that are not
+/// convex lie.
 pub(super) fn anywhere(n: usize, at_bounds: bool, stream: &mut Stream) -> Vec<f64> {
     let coordinate = |stream: &mut Stream| match stream.below(3) {
         side @ (0 | 1) if at_bounds => side as f64,
@@ -51,8 +51,8 @@ pub(super) fn anywhere(n: usize, at_bounds: bool, stream: &mut Stream) -> Vec<f6
     (0..n).map(|_| coordinate(stream)).collect()
 }
 
-/// A random answer on a ray from one: in many dimensions a basin next to another one is met by far more rays from
-/// there than points of the box.
+/// A random answer on a ray from another: in many dimensions, far more rays from there than points of the box hit a
+/// basin next to it.
 pub(super) fn away(from: &[f64], stream: &mut Stream) -> Vec<f64> {
     let direction: Vec<f64> = from.iter().map(|_| stream.normal()).collect();
     let room = |(y, d): (&f64, &f64)| if *d > 0.0 { (1.0 - y) / d } else { -y / d };

@@ -1,24 +1,23 @@
-//! Other values of each variable of an answer in turn, as the basins of functions that are sums lie
-//! along the variables.
+//! Other values of each variable of an answer in turn, because the basins of sums lie along the variables.
 //!
-//! Values all over the box first. They meet basins of a wave's length, but hardly their depths: so the
-//! two deepest dents along each variable, its own one left out, are looked at more closely.
+//! First values all over the box. They hit basins that are as wide as their spacing, but hardly their bottoms: so the
+//! two deepest dents along each variable, apart from the answer's own, are examined more closely.
 
 use super::Answer;
 use crate::rng::Stream;
 use serde::{Deserialize, Serialize};
 
-/// Values tried of each variable, and of all variables together, at most.
+/// The maximum number of values tried for each variable, and for all variables together.
 const VALUES: (usize, usize) = (30, 400);
-/// Dents of each variable that are looked at more closely, and how often.
+/// How many dents of each variable are examined more closely, and how often.
 const DENTS: usize = 2;
 const ROUNDS: usize = 2;
 
-/// A trial of other values. Answers are worth `merit`, the less the better.
+/// A trial of other values. `merit` says what answers are worth: the less, the better.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Scan {
     from: Vec<f64>,
-    /// For each variable the values tried, with what they gave, in the order of the values.
+    /// For each variable, the values tried and their merits, in the order of the values.
     tried: Vec<Vec<(f64, f64)>>,
     rounds: usize,
 }
@@ -29,12 +28,12 @@ impl Scan {
         Scan { tried: from.iter().map(|y| vec![(*y, merit)]).collect(), from: from.to_vec(), rounds: 0 }
     }
 
-    /// Values of each variable that are tried first, if there is room.
+    /// How many values of each variable are tried first, if there is room.
     pub(super) fn values(&self) -> usize {
         (VALUES.1 / self.from.len()).clamp(1, VALUES.0)
     }
 
-    /// So many values all over the box, evenly, so that there is no gap wider than the others.
+    /// This many values all over the box, evenly, so that no gap is wider than the others.
     pub(super) fn first(&self, values: usize, stream: &mut Stream) -> Vec<Vec<f64>> {
         let mut points = Vec::with_capacity(values * self.from.len());
         for i in 0..self.from.len() {
@@ -44,7 +43,7 @@ impl Scan {
         points
     }
 
-    /// Takes what some answers are worth; those that differ in more than one variable are not its own.
+    /// Takes the merits of some answers; those that differ in more than one variable are not its own.
     pub(super) fn tell<'a>(&mut self, told: impl Iterator<Item = (&'a Answer, f64)>) {
         for (answer, merit) in told {
             let mut changed = (0..self.from.len()).filter(|&i| answer.y[i] != self.from[i]);
@@ -68,7 +67,7 @@ impl Scan {
             .collect()
     }
 
-    /// The answer with the best value of each variable, where more than one is better than before.
+    /// The answer with the best value of each variable, if more than one is better than before.
     pub(super) fn combined(&self) -> Option<Vec<f64>> {
         let mut y = self.from.clone();
         let mut better = 0;
@@ -82,7 +81,7 @@ impl Scan {
         (better > 1).then_some(y)
     }
 
-    /// Whether an answer is better than those next to it along the one variable it differs in.
+    /// Whether an answer is better than its neighbours along the one variable in which it differs.
     pub(super) fn is_valley(&self, y: &[f64]) -> bool {
         let Some(i) = (0..y.len()).find(|&i| y[i] != self.from[i]) else { return false };
         let line = &self.tried[i];

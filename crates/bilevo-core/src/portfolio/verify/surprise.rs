@@ -1,26 +1,25 @@
-//! Answers that are better than their place lets expect.
+//! Answers that are better than their surroundings suggest.
 //!
-//! Next to a wide basin the values of a second one are high until close to its bottom, so that by its value alone
-//! an answer in it is nothing. But it lies far below a quadratic that is fitted to all answers, while others do
-//! not.
+//! Next to a wide basin, the values of a second one are high until close to its bottom, so an answer in it does not
+//! stand out by its value alone. But it lies far below a quadratic fitted to all answers, and others do not.
 
 use super::Answer;
 use crate::linalg::{cholesky, dot};
 
-/// How many times farther below the quadratic than others usually are from it ...
+/// It must be this many times farther below the quadratic than the usual distance from it ...
 const OUTLIER: f64 = 10.0;
-/// ... and at least how far, as a share of what f usually changes by.
+/// ... and at least this far, as a share of the usual variation of f.
 const LEAST: f64 = 0.02;
-/// Answers for each coefficient that are enough to fit them.
+/// The number of answers for each coefficient that is enough for a fit.
 const ENOUGH: usize = 2;
-/// Fits, and the share of answers that the later ones keep.
+/// The number of fits, and the share of answers that the later ones keep.
 const FITS: usize = 3;
 const KEPT: (usize, usize) = (3, 4);
 /// Relative to the largest entry of the normal equations.
 const RIDGE: f64 = 1e-10;
 
-/// The answer that lies farthest below a quadratic through all of them, if that is far; `range` is what f usually
-/// changes by. High values count less: a quadratic cannot follow poles and walls.
+/// The answer that lies farthest below a quadratic through all of them, if that is far; `range` is the usual
+/// variation of f. High values count less: a quadratic cannot follow poles and walls.
 pub(super) fn surprising(answers: &[Answer], range: f64) -> Option<&Answer> {
     let n = answers.first()?.y.len();
     let best = answers.iter().map(|a| a.row[0]).fold(f64::INFINITY, f64::min);
@@ -34,7 +33,7 @@ pub(super) fn surprising(answers: &[Answer], range: f64) -> Option<&Answer> {
     let values: Vec<f64> = answers.iter().map(|a| weight(a) * (a.row[0] - best) / range).collect();
     let (mut off, mut sizes): (Vec<f64>, Vec<f64>) = (vec![0.0; rows.len()], vec![0.0; rows.len()]);
     for _ in 0..FITS {
-        // What fits worst is left out the next time: it may be the other basin.
+        // What fits worst is left out next time: it may be the other basin.
         let most = sizes[KEPT.0 * (rows.len() - 1) / KEPT.1];
         let kept = (0..rows.len()).filter(|&i| off[i].abs() <= most);
         let fitted = fit(kept.map(|i| (&rows[i][..], values[i])))?;

@@ -1,4 +1,4 @@
-//! What a changed problem is: its sizes, the true points that one of its points stands for, and its values there.
+//! What a changed problem is: its sizes, the true points for which one of its points stands, and its values there.
 
 use crate::portfolio::archive::Archive;
 use crate::portfolio::claim::Scales;
@@ -6,35 +6,35 @@ use crate::portfolio::search::Shape;
 use crate::problem::Level;
 use serde::{Deserialize, Serialize};
 
-/// Price of violation in a leaning follower, in units of F's scale.
+/// The price of violation for a leaning follower, in units of F's scale.
 pub(super) const PRICE: f64 = 10.0;
-/// What the follower loses is nothing below this.
+/// If the follower loses less than this, it loses nothing.
 const NOTHING: f64 = 1e-9;
 
 /// How the problem is changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::portfolio) enum Change {
-    /// Weight of F against f, in units of their scales.
+    /// The weight of F against f, in units of their scales.
     Lean(f64, Scales),
     Exact(Rivals),
-    /// With the level of F, and what f changes by.
+    /// With the level of F, and the usual variation of f.
     Regret(f64, f64),
     Border(Rivals),
     Tracked(Rivals),
     Feasible,
 }
 
-/// Answers that the claimed one must not be worse than, and what values are measured by.
+/// Answers that the claimed one must not be worse than, and the units in which values are judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::portfolio) struct Rivals {
     pub(in crate::portfolio) answers: Vec<Vec<f64>>,
     pub(in crate::portfolio) scales: Scales,
-    /// What f changes by: over the archive, or over the answers to one decision if that is more.
+    /// The usual variation of f: over the archive, or over the answers to one decision if that is larger.
     pub(in crate::portfolio) range: f64,
 }
 
 impl Rivals {
-    /// f of a rival. One that breaks constraints is no rival, the less the more it does.
+    /// f of a rival. The more a rival violates constraints, the less it counts.
     fn value(&self, row: &[f64]) -> Option<f64> {
         let price = PRICE * self.scales.follower();
         Some(row.first()? + price * self.scales.lower_violation(row))
@@ -47,7 +47,7 @@ fn both(a: &[f64], b: &[f64], inequalities: usize) -> Vec<f64> {
     [&[a[0] + b[0]][..], ai, bi, ae, be].concat()
 }
 
-/// The values at a point that was evaluated; empty if that failed.
+/// The values at an evaluated point; empty if the evaluation failed.
 pub(super) fn row_at<'a>(run: &'a Archive, level: Level, point: &[f64]) -> Option<&'a [f64]> {
     let points = run.level(level);
     points.find(point).map(|i| points.row(i).unwrap_or(&[]))
@@ -69,7 +69,7 @@ impl Change {
         }
     }
 
-    /// The true points that a point of the changed problem stands for.
+    /// The true points for which a point of the changed problem stands.
     pub(super) fn points(&self, shape: Shape, level: Level, point: &[f64]) -> Vec<(Level, Vec<f64>)> {
         let (m, n) = (shape.upper[0], shape.lower[0]);
         let first = point[..m + n].to_vec();
@@ -106,7 +106,8 @@ impl Change {
         row
     }
 
-    /// Whether the answer that the leader hopes for costs the follower more than so many times what f changes by.
+    /// Whether the answer that the leader hopes for costs the follower more than this many times the usual variation
+    /// of f.
     pub(super) fn costs_more(&self, than: f64, shape: Shape, row: &[f64]) -> bool {
         match self {
             Change::Exact(rivals) => {
@@ -118,7 +119,7 @@ impl Change {
         }
     }
 
-    /// Whether the follower loses nothing any more, and F is what it is to be.
+    /// Whether the follower no longer loses anything, and F has reached its level.
     pub(super) fn is_reached(&self, shape: Shape, row: &[f64]) -> bool {
         let Change::Regret(_, range) = self else { return false };
         row.get(1 + shape.upper[1]).is_some_and(|above| *above <= 0.0) && row[0] <= NOTHING * range

@@ -7,17 +7,17 @@ use crate::portfolio::next::NARROW;
 use crate::portfolio::search::{End, Goal, Ground, Rows};
 use crate::problem::Outcome;
 
-/// Longest axis below which the distribution has collapsed.
+/// The distribution has collapsed if its longest axis is shorter than this.
 const COLLAPSED: f64 = 1e-9;
-/// Generations in a row whose F differ by less than this share of F's scale end it.
+/// A population ends after this many generations in a row whose F differ by less than this share of F's scale.
 const FLAT: (f64, usize) = (1e-10, 2);
 /// An incumbent that is better by less than this share of F's scale is no progress: a descent does the rest.
 const GAIN: f64 = 1e-6;
-/// How often a corrected incumbent is a new beginning.
+/// How often a corrected incumbent restarts the record.
 const BEGINNINGS: usize = 5;
-/// Change of the price of violation while the incumbent is infeasible, and otherwise.
+/// The factor for the price of violation while the incumbent is infeasible, and otherwise.
 const PRICE: (f64, f64) = (1.5, 0.7);
-/// Answers remembered to predict others by, in populations.
+/// The number of answers, in populations, that are remembered to predict others.
 const MEMORY: usize = 4;
 
 impl Population {
@@ -28,8 +28,9 @@ impl Population {
         for (mut claim, row) in refined.into_iter().zip(rows).filter(|(_, row)| !row.is_empty()) {
             claim.upper.clone_from(row);
             if self.incumbent.as_ref().is_some_and(|incumbent| incumbent.x == claim.x) {
-                // The incumbent owed its value to an answer that is not the follower's, and so may the record. But if
-                // every correction were a new beginning, a population that is corrected again and again would never end.
+                // The incumbent, and perhaps the record too, owed its value to an answer that is not the follower's.
+                // But if every correction restarted the record, a population that is corrected again and again would
+                // never end.
                 if self.corrected < BEGINNINGS {
                     self.corrected += 1;
                     self.record = None;
@@ -43,7 +44,7 @@ impl Population {
         self.close(ground);
     }
 
-    /// Who is the incumbent, what is learnt, and whether to go on.
+    /// Decides who is the incumbent, what is learnt, and whether to continue.
     pub(super) fn close(&mut self, ground: &Ground<'_>) {
         let best = self.best(ground).map(|i| self.solutions[i].clone());
         let former = self.judged.iter().filter(|c| c.settled && !c.upper.is_empty());
@@ -65,7 +66,7 @@ impl Population {
         self.stage = Stage::Open;
         let arrived =
             |goal: &Goal| self.incumbent.as_ref().is_some_and(|c| c.settled && goal.is_reached(&c.x, &c.y, c.value()));
-        // Where nothing feasible was found it is narrowed further, but not for ever.
+        // If nothing feasible was found it narrows further, but not forever.
         let narrow = if feasible { self.narrow } else { NARROW * self.narrow };
         self.end = if self.goal.as_ref().is_some_and(arrived) {
             Some(End::Arrived)
@@ -78,7 +79,7 @@ impl Population {
         };
     }
 
-    /// Notes progress: an incumbent that is better than all before, whatever violation costs by now.
+    /// Records progress: an incumbent that is better than all before at the current price of violation.
     pub(super) fn watch(&mut self, ground: &Ground<'_>) {
         let Some(incumbent) = &self.incumbent else { return };
         let scales = ground.scales;

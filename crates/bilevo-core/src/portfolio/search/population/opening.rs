@@ -8,19 +8,19 @@ use crate::portfolio::follower::{Effort, Follower, apart, predict};
 use crate::portfolio::search::Ground;
 use crate::rng::{Purpose, Stream};
 
-/// Share of the coordinates outside the box that go to the bound, the others go halfway to it: optima
-/// often lie on bounds.
+/// The share of the coordinates outside the box that move to the bound; the others move halfway to it. Optima often
+/// lie on bounds.
 const AT_BOUND: f64 = 0.5;
 
 impl Population {
-    /// Spread of the leader's variables.
+    /// The spread of the leader's variables.
     pub(super) fn spread(&self) -> f64 {
         let d = self.cma.mean.len();
         let sum: f64 = (0..self.m).map(|i| self.cma.cov[i * d + i]).sum();
         (self.cma.step_size * (sum / self.m as f64).sqrt()).min(STEP)
     }
 
-    /// Samples and chooses candidates, and opens their followers.
+    /// Samples and chooses candidates, and starts their followers.
     pub(super) fn open(&mut self, ground: &Ground<'_>) {
         self.generation += 1;
         let chosen = self.choose(ground);
@@ -31,7 +31,7 @@ impl Population {
         for candidate in chosen {
             let nearest =
                 self.judged.iter().min_by(|a, b| apart(&a.x, &candidate.x).total_cmp(&apart(&b.x, &candidate.x)));
-            // Every other population leaves the choice of a basin of the follower to its samples.
+            // In every other population, the samples alone choose the basin of the follower.
             let base = nearest.filter(|_| self.number.is_multiple_of(2)).cloned();
             let (y, instead, radius) = match base {
                 Some(base) => {
@@ -75,7 +75,7 @@ impl Population {
     }
 }
 
-/// Draws a point; each coordinate outside the box goes to the bound or halfway to it.
+/// Draws a point; each coordinate outside the box moves to the bound or halfway to it.
 fn sample(cma: &Cma, stream: &mut Stream, point: &mut [f64]) {
     cma.draw(stream, point);
     for (coordinate, &mean) in point.iter_mut().zip(&cma.mean) {

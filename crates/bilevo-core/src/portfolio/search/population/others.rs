@@ -1,7 +1,8 @@
-//! Other answers than the ones found: where the follower has several minima, a leader that searches in the
-//! basin of one of them never learns that another is deeper.
+//! Answers other than those that were found: if the follower has several minima, a leader that searches in the basin
+//! of one of them never learns that another is deeper.
 //!
-//! Every candidate's answer is compared with its nearest *rival*, an answer that a verdict once found beside
+//! Every candidate's answer is compared with its nearest *rival*, an answer that a verdict once found next to another
+//! one; at the incumbent's decision, a random answer is tried as well. A search continues from whichever wins.
 //! another one; at the incumbent's decision a random answer is tried as well. What wins is searched from.
 
 use super::{Population, TOLERANCES};
@@ -13,18 +14,18 @@ use crate::portfolio::search::{Ground, Rows, Wanted};
 use crate::problem::Level;
 use crate::rng::{Purpose, Stream};
 
-/// Range of the steps by which a random answer differs from the incumbent's.
+/// The range of the steps by which a random answer differs from the incumbent's.
 const STEPS: (f64, f64) = (0.003, 0.3);
-/// An answer elsewhere is better by this share of f's scale.
+/// An answer elsewhere must be better by this share of f's scale.
 const BETTER: f64 = 1e-6;
-/// First radius of a search from an answer that won.
+/// The first radius of a search from an answer that won.
 const RADIUS: f64 = 0.05;
 
-/// A decision and an answer of the follower to it.
+/// A decision with an answer of the follower to it.
 pub(in crate::portfolio) type Rival = (Vec<f64>, Vec<f64>);
 
 impl Population {
-    /// For each follower that found an answer the rival nearest in x that differs from it.
+    /// For each follower that has found an answer, the rival nearest in x that differs from that answer.
     pub(super) fn try_rivals(&mut self, wanted: &mut Wanted) {
         wanted.clear(Level::Lower);
         self.waiting.clear();
@@ -41,7 +42,7 @@ impl Population {
         }
     }
 
-    /// Followers whose rival won go on from there.
+    /// Followers whose rival won continue from there.
     pub(super) fn judge_rivals(&mut self, ground: &Ground<'_>, wanted: &Wanted, rows: &Rows) {
         let tolerance = (TOLERANCES.0 * self.spread()).max(1e-7);
         let effort = Effort { radius: RADIUS, tolerance, evaluations: 10 + 4 * (self.params.dim - self.m) };
@@ -53,7 +54,7 @@ impl Population {
         }
     }
 
-    /// Other answers to try at the incumbent's x: one from elsewhere and a random one.
+    /// Other answers to try at the incumbent's x: one from elsewhere, and a random one.
     pub(super) fn scout(&mut self, ground: &Ground<'_>, wanted: &mut Wanted) {
         wanted.clear(Level::Lower);
         self.scouts.clear();
@@ -68,7 +69,7 @@ impl Population {
         self.scouts.iter().for_each(|y| wanted.push(&incumbent.x, y));
     }
 
-    /// Opens the followers of the best, if it would become the incumbent, and of a scout that won.
+    /// Starts the followers of the best candidate, if it would become the incumbent, and of a scout that won.
     pub(super) fn refine(&mut self, ground: &Ground<'_>, rows: &Rows) {
         self.followers.clear();
         self.starts.clear();
@@ -92,14 +93,14 @@ impl Population {
     }
 }
 
-/// Whether a row of the follower is better than another one, beyond rounding.
+/// Whether one row of the follower is better than another, beyond rounding.
 fn beats(ground: &Ground<'_>, row: &[f64], other: &[f64]) -> bool {
     let feasible = |row: &[f64]| ground.scales.answer_is_feasible(row);
     !row.is_empty() && (feasible(row) || !feasible(other)) && row[0] < other[0] - BETTER * ground.scales.follower()
 }
 
-/// A random answer: anywhere in the box, or the present one with one variable changed by a step of
-/// random size, as the basins of functions that are sums lie along the variables.
+/// A random answer: anywhere in the box, or the current one with one variable changed by a step of random size,
+/// because the basins of sums lie along the variables.
 fn random_answer(y: &[f64], anywhere: bool, stream: &mut Stream) -> Vec<f64> {
     if anywhere {
         return y.iter().map(|_| stream.uniform()).collect();
