@@ -147,7 +147,10 @@ def spread_bounds(low: Any, high: Any, count: int, level: str) -> list[tuple[flo
     try:
         lows, highs = (np.broadcast_to(np.asarray(v, dtype=np.float64), (count,)) for v in (low, high))
     except (TypeError, ValueError) as error:
-        raise ProblemError(f"the {level} bounds do not fit {count} variables: {error}") from None
+        raise ProblemError(
+            f"the {level} bounds do not fit {count} variables: {low!r} and {high!r}"
+            f"\nhint: give one number for all variables, or {count}"
+        ) from error
     return read_bounds(np.stack([lows, highs], axis=-1), level)
 
 

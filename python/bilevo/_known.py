@@ -205,7 +205,10 @@ def _table(rows: int, parts: Mapping[str, Any], layout: Layout, answer: Any = No
         array = _column(parts[letter], letter)
         array = array.reshape(-1) if letter in "Ff" else array.reshape(-1, 1) if array.ndim < 2 else array
         if len(array) != rows:
-            raise ProblemError(f"x of the known evaluations has {rows} rows, {letter} has {len(array)}")
+            raise ProblemError(
+                f"the known evaluations have {rows} values of x, but {len(array)} of {letter}"
+                "\nhint: give one for each point, and NaN where something was not evaluated"
+            )
         return np.ascontiguousarray(array)
 
     answers = np.zeros(rows, dtype=np.bool_) if answer is None else _column(answer, "answer") == 1

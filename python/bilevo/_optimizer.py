@@ -216,6 +216,11 @@ def _read_values(values: Any, count: int) -> tuple[Floats, list[tuple[int, str]]
                 words = "no value" if value is None else f"{type(value).__name__}: {value}"
                 failures.append((index, words))
                 values[index] = np.nan
+    if np.ndim(values) == 1 and len(values) != count:
+        raise _values.WrongShape(
+            f"{count} points need {count} objective values, but {len(values)} came back"
+            "\nhint: give one for each point of the batch; None stands for a failed evaluation"
+        )
     return _values.column(values, count), failures
 
 

@@ -78,6 +78,8 @@ def prove(
         raise ProblemError(f"claim is {claim}\nhint: it takes a finite number")
     if not (time_limit >= 0 and np.isfinite(time_limit)):
         raise ProblemError(f"time_limit is {time_limit}\nhint: it takes a number of seconds")
+    if not isinstance(problem, (str, os.PathLike)):
+        raise ProblemError(f"problem is {problem!r}\nhint: give the path of a problem file, or the name of a built-in problem")
     name = os.fspath(problem)
     point = None if x is None or y is None else (_numbers(x), _numbers(y))
     if point is not None and not np.isfinite([*point[0], *point[1]]).all():

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._errors import BilevoWarning, ProblemError
+from ._settings import read_count
 
 if TYPE_CHECKING:
     import pandas
@@ -305,8 +306,9 @@ class Result:
         ``{"toll": "EUR", "F": "EUR/day"}``. Only the result that :func:`minimize` returned can write a report; a
         copied or loaded one cannot.
         """
-        if not os.fspath(path).endswith(".html"):
-            raise ProblemError(f"report is given {os.fspath(path)!r}\nhint: give a name that ends in .html")
+        if not isinstance(path, (str, os.PathLike)) or not str(path).endswith(".html"):
+            raise ProblemError(f"report is given {path!r}\nhint: give a name that ends in .html")
+        evaluations = None if evaluations is None else read_count("evaluations", evaluations)
         names = [*_named("x", self.x, self.names_upper), *_named("y", self.y, self.names_lower), "F", "f"]
         for name in units or {}:
             if name not in names and name not in [own.partition("[")[0] for own in names]:

@@ -47,6 +47,12 @@ def read_start(start: Result, starts: list[Start], n_upper: int, n_lower: int) -
         raise ProblemError(f"start is {start!r}\nhint: give the result of another run; a point is given by x0 and y0")
     if not np.isfinite(start.x).all():
         raise ProblemError("start is a result without an answer\nhint: leave it out")
+    upper, lower = len(start.x), len(start.y)
+    if upper != n_upper or n_lower not in (0, lower):
+        raise ProblemError(
+            f"start is the result of a problem with {upper}+{lower} variables, but this one has {n_upper}+{n_lower}"
+            "\nhint: give the result of a problem with the same variables, or a point as x0 and y0"
+        )
     [(x, y)] = read_starts(start.x, start.y if n_lower > 0 else None, n_upper, n_lower)
     return [(x, y)]
 

@@ -117,7 +117,9 @@ def numbers(value: Any, constraint: bool = False, who: str = "the function", wan
             return array.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{who} returned {_shown(value)}, which is not a number: {error}") from None
-    raise TypeError(f"{who} returned {_shown(value)}, which is not a number\nhint: return {wanted}")
+    # A complex value is not shown, so that the mistake has the same message at every point.
+    shown = "a complex value" if array.dtype.kind == "c" else _shown(value)
+    raise TypeError(f"{who} returned {shown}, which is not a number\nhint: return {wanted}")
 
 
 def _is_boolean(value: Any) -> bool:

@@ -135,7 +135,7 @@ def test_what_is_wrong_with_a_table_is_said(tmp_path: Path) -> None:
     assert "no column `y1`" in refused({"x1": [1], "F": [2]})
     assert "neither F nor f" in refused({"x1": [1], "y1": [2]})
     assert "known has the shape (2, 3)" in refused(np.zeros((2, 3)))
-    assert "x of the known evaluations has 2 rows, F has 1" in refused({"x": [[1], [2]], "y": [[1], [2]], "F": [3]})
+    assert "the known evaluations have 2 values of x, but 1 of F\nhint: give one for each point" in refused({"x": [[1], [2]], "y": [[1], [2]], "F": [3]})
     assert "row 1 of the known evaluations has 2 values of x" in refused({"x": [[1, 2]], "y": [[1]], "F": [3]})
     assert "known is 7" in refused(7)
     assert "not made of numbers" in refused({"x": [["one"]], "y": [[1]], "F": [3]})

@@ -27,6 +27,12 @@ def test_only_formulas_can_be_proven_and_a_report_is_html(tmp_path: Any) -> None
         result.prove()
     with pytest.raises(bilevo.ProblemError, match="ends in .html"):
         result.report(tmp_path / "run.pdf")
+    with pytest.raises(bilevo.ProblemError, match="problem is 3\nhint: give the path"):
+        bilevo.prove(3)  # type: ignore[arg-type]
+    with pytest.raises(bilevo.ProblemError, match="report is given 3\nhint: give a name"):
+        result.report(3)  # type: ignore[arg-type]
+    with pytest.raises(bilevo.ProblemError, match="evaluations is -1\nhint: give a whole number from 0 on"):
+        result.report(tmp_path / "run.html", evaluations=-1)
 
 
 @pytest.mark.parametrize(
@@ -347,3 +353,12 @@ def test_points_of_built_in_problems_are_checked() -> None:
     strided = np.array([[1.0, 9.0], [2.0, 9.0]])[:, 0]
     assert problem.evaluate("upper", strided, (0, 3, 0)).value == problem.evaluate("upper", [1, 2], [0, 3, 0]).value
     assert TOLL["maximize"] == "upper"
+
+
+def test_a_complex_objective_is_a_mistake_not_a_failure() -> None:
+    refused("returned a complex value, which is not a number\nhint: return a float", bilevo.EvaluationError, F=lambda x, y: 1j * x[0])
+
+
+def test_a_start_has_the_same_variables() -> None:
+    smd1 = bilevo.minimize("smd1", seed=1, budget=20)
+    refused(r"of a problem with 2\+3 variables, but this one has 1\+1\nhint: give the result", start=smd1)

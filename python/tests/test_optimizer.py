@@ -98,7 +98,7 @@ def test_constraint_values_are_told_by_rows() -> None:
     [
         ([10**6], [1.0], "was not asked for"),
         ([0, 0], [1.0, 2.0], "has been answered already"),
-        ([0, 1], [1.0], "needs 2 objective values"),
+        ([0, 1], [1.0], "2 points need 2 objective values, but 1 came back\nhint: give one for each point"),
         ([0.5], [1.0], "a batch or a list of ids"),
         ([0], ["a"], "not a number"),
     ],

@@ -58,6 +58,15 @@ pub(crate) fn whole_number(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
+/// A number of threads or processes.
+pub(crate) fn jobs(text: &str) -> Result<u16, String> {
+    let number = text.parse().ok().filter(|&number: &u16| number <= MOST_JOBS);
+    number.ok_or_else(|| format!("expected a whole number from 0 to {MOST_JOBS}"))
+}
+
+/// The maximum number of threads or processes.
+const MOST_JOBS: u16 = 1024;
+
 /// A number above zero.
 pub(crate) fn positive(text: &str) -> Result<f64, String> {
     text.parse()

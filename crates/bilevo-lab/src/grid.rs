@@ -178,7 +178,7 @@ type Place<'a> = dyn Fn(Part, usize) -> Option<usize> + 'a;
 #[non_exhaustive]
 pub enum GridError {
     /// Not a grid file at all.
-    #[error("{}\nhint: a grid has `methods`, `problems` and optionally `dims`, `runs`, `first_seed`, `settings`", .0.to_string().trim_end())]
+    #[error("{}\nhint: a grid has the lists `methods` and `problems`, and optionally the list `dims`, the whole numbers `runs` and `first_seed`, and tables `[[settings]]`", .0.to_string().trim_end())]
     Toml(#[from] toml::de::Error),
     /// One entry is wrong.
     #[error("{}{reason}", .line.map(|l| format!("line {l}: ")).unwrap_or_default())]
@@ -195,7 +195,7 @@ pub enum GridError {
         name: String,
     },
     /// Nothing to run.
-    #[error("the grid has no {what}")]
+    #[error("the grid has no {what}\nhint: it needs at least one method, one problem and one run")]
     Empty {
         /// Which list is empty.
         what: &'static str,

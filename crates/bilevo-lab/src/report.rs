@@ -179,16 +179,16 @@ pub(crate) fn lead(rows: &[Row], groups: &[Group<'_>]) -> String {
 pub(crate) fn facts(rows: &[Row], groups: &[Group<'_>], command: &str) -> Vec<(&'static str, String)> {
     let versions: BTreeSet<&str> = rows.iter().map(|r| r.id().version.as_str()).collect();
     let seeds = || rows.iter().map(|r| r.id().seed);
-    let evals: f64 = rows.iter().map(|r| r.total_evals() as f64).sum();
+    let evals: u64 = rows.iter().map(Row::total_evals).sum();
     let seconds: f64 = rows.iter().map(|r| r.result.times.seconds).filter(|s| s.is_finite()).sum();
     vec![
         ("Command", command.to_string()),
         ("Version of bilevo", versions.into_iter().collect::<Vec<_>>().join(", ")),
-        ("Runs", rows.len().to_string()),
+        ("Runs", grouped(rows.len() as u64)),
         ("Seeds", format!("{} to {}", seeds().min().unwrap_or(0), seeds().max().unwrap_or(0))),
         ("Methods", groups::methods(groups).join(", ")),
         ("Problems", groups::problems(groups).join(", ")),
-        ("Evaluations in all runs", format!("{evals:.0}")),
+        ("Evaluations in all runs", grouped(evals)),
         ("Time of all runs", format!("{seconds:.1} s on one core")),
     ]
 }

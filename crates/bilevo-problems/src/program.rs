@@ -80,7 +80,7 @@ pub enum Mode {
         /// Most points in one request; 1 for programs that take a single point per line.
         batch: usize,
     },
-    /// Started anew for every evaluation.
+    /// Started afresh for every evaluation.
     Once(Once),
 }
 

@@ -163,6 +163,8 @@ fn source(error: &SourceError) -> &'static str {
     match error {
         SourceError::Problem(error) => problem(error),
         SourceError::File(_) => "E103",
+        SourceError::Folder { .. } => "E404",
+        SourceError::Ending { .. } => "E101",
         SourceError::Dims { .. } => "E102",
     }
 }

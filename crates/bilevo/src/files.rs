@@ -33,7 +33,7 @@ const MAX_LINKS: usize = 40;
 #[non_exhaustive]
 pub enum FileError {
     /// The system refused.
-    #[error("cannot {doing} the {kind} `{path}`: {source}")]
+    #[error("cannot {doing} the {kind} `{path}`: {source}{}", way_out(.doing, .source))]
     Io {
         /// `read` or `write`.
         doing: &'static str,
@@ -87,6 +87,14 @@ pub enum FileError {
 /// Some kinds can be written to standard output instead.
 fn dash(kind: &str) -> &'static str {
     if matches!(kind, "trace" | "plot") { ", or `-` for standard output" } else { "" }
+}
+
+/// What to do about a file that is not there.
+fn way_out(doing: &str, source: &io::Error) -> &'static str {
+    match doing == "read" && source.kind() == io::ErrorKind::NotFound {
+        true => "\nhint: is the path right? It is relative to the folder in which you are",
+        false => "",
+    }
 }
 
 impl FileError {

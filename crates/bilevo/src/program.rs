@@ -1,7 +1,7 @@
 //! Problems whose evaluations are made by external programs.
 //!
 //! A [`Program`] is an evaluator that keeps a pool of running programs. [`protocol`] describes the lines it
-//! exchanges with them; a program may also be started anew for every evaluation. If a program hangs, ends, or
+//! exchanges with them; a program may also be started afresh for every evaluation. If a program hangs, ends, or
 //! writes nonsense or endless output, its evaluation fails with a reason, and the next one goes to a fresh
 //! process. No process outlives the evaluator, not even if the run is killed. [`serve`] is the other end of the
 //! protocol.

@@ -113,6 +113,20 @@ pub enum SourceError {
     /// A problem file with mistakes.
     #[error("{0}")]
     File(#[from] FileError),
+    /// The name is that of a folder.
+    #[error("`{place}` is a folder\nhint: name the problem file in it")]
+    Folder {
+        /// The folder.
+        place: String,
+    },
+    /// The name has an ending, but no problem file has that one.
+    #[error(
+        "there is no problem or file `{place}`\nhint: the name of a problem file ends in `.toml` or `.mps`; `bilevo list problems` shows the problems that are built in"
+    )]
+    Ending {
+        /// The name.
+        place: String,
+    },
     /// A size was given for a problem file, which has its own.
     #[error("`{place}` has {upper}+{lower} variables, not {asked_upper}+{asked_lower}\nhint: leave the sizes out")]
     Dims {
@@ -161,5 +175,9 @@ pub fn open(name: &str, dims: Option<(usize, usize)>) -> Result<Box<dyn Source>,
         Some(problem) => Ok(Box::new(file::Formulas { problem, place: name.into(), hash: String::new() }) as _),
         None => Ok(Box::new(Named::new(problems::problem(name, dims)?, name, "")) as Box<dyn Source>),
     };
-    OPENERS.iter().find_map(|open| open(name, dims)).unwrap_or_else(built_in)
+    let opened = OPENERS.iter().find_map(|open| open(name, dims)).unwrap_or_else(built_in);
+    opened.map_err(|error| match error {
+        SourceError::Problem(ProblemError::Unknown { nearest: None, .. }) => file::meant(name).unwrap_or(error),
+        error => error,
+    })
 }

@@ -45,7 +45,7 @@ impl fmt::Debug for TraceWriter {
 }
 
 impl TraceWriter {
-    /// Opens `path` for a run that has finished `generations` so far: 0 starts the file anew.
+    /// Opens `path` for a run that has finished `generations` so far: 0 starts a new file.
     ///
     /// # Errors
     /// The file cannot be opened, or holds something that is not a trace.

@@ -58,16 +58,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Ok(method) => method,
         Err(unknown) => {
             let source = match source::open(&args.what, args.size.dims()) {
-                Err(SourceError::Problem(ProblemError::Unknown { nearest: None, .. })) => match unknown {
-                    ConfigError::UnknownMethod { nearest: None, .. } => {
-                        let hint = "`bilevo list methods` and `bilevo list problems` show all";
-                        let what = output::plain(&args.what);
-                        let message = format!("there is no method or problem `{what}`\nhint: {hint}");
-                        return Err(output::coded("E101", message));
+                Err(SourceError::Problem(ProblemError::Unknown { nearest: None, .. }) | SourceError::Ending { .. }) => {
+                    match unknown {
+                        ConfigError::UnknownMethod { nearest: None, .. } => {
+                            let hint = "`bilevo list methods`, `bilevo list problems` and `bilevo list settings` show all names";
+                            let what = output::plain(&args.what);
+                            let message = format!("there is no method or problem `{what}`\nhint: {hint}");
+                            return Err(output::coded("E101", message));
+                        }
+                        // Probably a typo in the name of a method.
+                        unknown => return Err(unknown.into()),
                     }
-                    // Probably a typo in the name of a method.
-                    unknown => return Err(unknown.into()),
-                },
+                }
                 opened => opened?,
             };
             problem::explain(&*source, args.format)?;

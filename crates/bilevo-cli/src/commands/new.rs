@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         files::write(file, &NEW, |out| out.write_all(text.as_bytes()))?;
         output::say(format_args!("wrote {}", file.display()));
     }
-    let shown = path.display();
+    let shown = super::quoted(&path.to_string_lossy());
     output::say(format_args!("next: `bilevo check {shown}`, then `bilevo solve {shown}`"));
     Ok(Exit::Done)
 }

@@ -192,6 +192,11 @@ fn what_cannot_be_meant_is_refused_with_one_clear_message() {
     refused(&["solve", "smd1", "--methd", "boc"], &["--method"]);
     refused(&["solve", "smb1"], &["there is no problem `smb1`", "did you mean `smd1`?"]);
     refused(&["solve", ""], &["there is no problem"]);
+    refused(&["solve", "toll.tml"], &["error[E101]: there is no problem or file `toll.tml`", "ends in `.toml`"]);
+    refused(&["solve", "/"], &["error[E404]: `/` is a folder", "hint: name the problem file in it"]);
+    refused(&["solve", "smd1", "--jobs", "-3"], &["expected a whole number from 0 to 1024"]);
+    refused(&["solve", "smd1", "--known", "none.csv"], &["error[E401]", "hint: is the path right?"]);
+    refused(&["explain", "upper.populaton"], &["there is no method or problem", "`bilevo list settings`"]);
     refused(&["solve", "smd1", "-m", "tlea-dd"], &["did you mean `tlea-de`?"]);
     refused(&["explain", "bl-cma-se"], &["did you mean `bl-cma-es`?"]);
     refused(&["explain", "xyzzy"], &["error[E101]: there is no method or problem `xyzzy`", "`bilevo list problems`"]);

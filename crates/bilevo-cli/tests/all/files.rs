@@ -85,6 +85,10 @@ fn new_never_writes_over_a_file() {
     for file in ["mine.toml", "plant.py"] {
         assert_eq!(std::fs::read_to_string(folder.path().join(file)).unwrap(), "precious");
     }
+    let output = bilevo(folder.path(), &["new", "two words"]);
+    assert!(text(&output.stderr).ends_with("then `bilevo solve 'two words.toml'`\n"), "{}", text(&output.stderr));
+    let output = bilevo(folder.path(), &["solve", "mine"]);
+    assert!(text(&output.stderr).contains("did you mean `mine.toml`?"), "{}", text(&output.stderr));
     let output = bilevo(folder.path(), &["new", "no/such/folder/x"]);
     assert_eq!(code(&output), 2);
     assert!(text(&output.stderr).contains("hint:"), "{}", text(&output.stderr));

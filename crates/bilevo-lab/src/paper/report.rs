@@ -13,6 +13,11 @@ use crate::tables::general::TableError;
 use crate::tables::groups::{self, Group};
 use std::collections::BTreeSet;
 
+/// What the page is about, for those who do not know the paper.
+const ABOUT: &str = "Methods whose names begin with cr- rank decisions first, and search the follower's answer only for \
+                     the promising ones. This page shows which share of the evaluations that saves, in the paper and \
+                     in our runs, compared with the same method without ranking (its base).";
+
 /// The report of some comparisons on some rows (loaded with traces); `command` says how it was made.
 ///
 /// # Errors
@@ -29,7 +34,7 @@ pub fn report(comparisons: &[Comparison], rows: &[Row], command: &str) -> Result
     facts.insert(1, ("Parts of the study", parts(comparisons)));
     Ok(Report {
         title: "The published study, measured again".into(),
-        lead: report::lead(rows, &groups),
+        lead: format!("{ABOUT} {}", report::lead(rows, &groups)),
         tiles: all.iter().filter_map(tile).collect(),
         summary: summaries(&all),
         curves: curves.collect(),

@@ -108,9 +108,18 @@ fn mistakes_are_named_with_their_line() {
 
 #[test]
 fn empty_and_absurd_grids_are_refused() {
-    assert_eq!(refusal("methods = []\nproblems = ['smd1']"), "the grid has no methods");
-    assert_eq!(refusal("methods = ['boc']\nproblems = []"), "the grid has no problems");
-    assert_eq!(refusal("methods = ['boc']\nproblems = ['smd1']\nruns = 0"), "the grid has no runs");
+    assert_eq!(
+        refusal("methods = []\nproblems = ['smd1']"),
+        "the grid has no methods\nhint: it needs at least one method, one problem and one run"
+    );
+    assert_eq!(
+        refusal("methods = ['boc']\nproblems = []"),
+        "the grid has no problems\nhint: it needs at least one method, one problem and one run"
+    );
+    assert_eq!(
+        refusal("methods = ['boc']\nproblems = ['smd1']\nruns = 0"),
+        "the grid has no runs\nhint: it needs at least one method, one problem and one run"
+    );
     assert!(refusal("methods = ['boc']").contains("missing field `problems`"));
     let mut grid = Grid::new(["boc"], ["smd1"]);
     grid.runs = u64::MAX;

@@ -320,7 +320,7 @@ fn read_csv(path: &str, text: String) -> Result<Csv, CsvError> {
             }
         }
         if record.len() != csv.columns {
-            let message = format!("{} values in a table of {} columns", record.len(), csv.columns);
+            let message = format!("this row has {} of {} values", record.len(), csv.columns);
             return Err(at(&record, message, "columns are separated by commas"));
         }
         for word in &record {

@@ -4,6 +4,7 @@ use super::{Source, SourceError};
 use crate::evaluate::{Evaluator, EvaluatorError};
 use crate::program::Program;
 use bilevo_core::problem::{BilevelProblem, ProblemSpec};
+use bilevo_problems::ProblemError;
 use bilevo_problems::file::{self, ExpressionProblem, Labels, ProblemFile, Reading};
 use bilevo_problems::program::ProgramSpec;
 use std::path::Path;
@@ -111,4 +112,18 @@ fn sized(name: &str, dims: Option<(usize, usize)>, file: ProblemFile) -> Result<
 fn is_file(name: &str) -> bool {
     bilevo_problems::info(name).is_err()
         && (name.ends_with(".toml") || name.ends_with(".mps") || Path::new(name).is_file())
+}
+
+/// What somebody who gave this name probably meant, if it is neither a file nor a built-in problem.
+pub(super) fn meant(name: &str) -> Option<SourceError> {
+    let (path, place) = (Path::new(name), name.to_string());
+    let with_ending = format!("{name}.toml");
+    match () {
+        () if path.is_dir() => Some(SourceError::Folder { place }),
+        () if !name.is_empty() && Path::new(&with_ending).is_file() => {
+            Some(ProblemError::Unknown { name: place, nearest: Some(with_ending) }.into())
+        }
+        () if path.extension().is_some() => Some(SourceError::Ending { place }),
+        () => None,
+    }
 }

@@ -27,7 +27,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
     /// Number of runs at the same time; 0 means one per processor. The results do not depend on it
-    #[arg(long, short, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024), allow_negative_numbers = true)]
+    #[arg(long, short, value_name = "N", default_value_t = 0, value_parser = crate::args::jobs, allow_negative_numbers = true)]
     jobs: u16,
     /// Text for people, or JSON for programs: one line per finished run
     #[arg(long, value_enum, default_value_t)]

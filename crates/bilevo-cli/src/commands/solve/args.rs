@@ -110,7 +110,7 @@ pub(crate) struct Args {
     #[arg(help_heading = "Two goals and what-if", long, value_name = "NAME=FROM:TO:COUNT", conflicts_with = "front", conflicts_with_all = ONE_RUN)]
     pub(super) sweep: Option<sweep::Values>,
     /// Number of evaluation threads; 0 means one per processor. The answer does not depend on it
-    #[arg(help_heading = "Evaluations", long, short, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=1024), allow_negative_numbers = true)]
+    #[arg(help_heading = "Evaluations", long, short, value_name = "N", default_value_t = 1, value_parser = crate::args::jobs, allow_negative_numbers = true)]
     pub(super) jobs: u16,
     /// What to do if an evaluation fails, after all retries
     #[arg(help_heading = "Evaluations", long, value_enum, default_value_t)]
