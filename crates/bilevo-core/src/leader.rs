@@ -7,6 +7,8 @@
 //! the whole box (`overview.rs`). A descent that comes close to the end of an earlier one ends there and counts as
 //! agreeing. Before a claim counts, the descent looks at points along every variable, because a model may not see a
 //! step of the function. The run ends when enough descents agree on the best value.
+//! An end at a kink, to which no model leads, is made exact by a pattern once a second descent has arrived there: most
+//! such ends are left behind, and a pattern costs more than a restart.
 //!
 //! A restart that stays far above the best end and hardly gains is given up.
 //!
@@ -178,6 +180,8 @@ impl Leader {
         if let Some(best) = best.filter(|_| self.ends.are_open()) {
             let (at, row) = (points.point(best).to_vec(), points.values(best).to_vec());
             self.search = Some(Search::descent(at, row, self.ends.are_compared()));
+        } else if let Some(index) = self.ends.unfinished() {
+            self.search = Some(Search::polish(index, self.ends.list[index].point.clone(), &self.space));
         } else if self.ends.jumps {
             self.search = Some(Search::population());
         } else {

@@ -16,6 +16,8 @@ use serde::{Deserialize, Serialize};
 /// Values count as the same if they differ by less than this share of the spread of all values; at edges and kinks,
 /// which are located less exactly, by less than the second share.
 const SAME: (f64, f64) = (1e-6, 1e-4);
+/// A smaller gain than this share of the spread is no progress of a population.
+const PROGRESS: f64 = 1e-2;
 /// Ends this close (in units of the box) are one even if their values differ as much as at kinks: the tolerance of a
 /// solver makes them differ.
 const NEAR: f64 = 0.05;
@@ -37,6 +39,8 @@ pub(super) struct Ends {
     patience: Option<Patience>,
     /// The number of searches since the best value improved.
     fruitless: usize,
+    /// Whether the run ends although too few agree.
+    is_last: bool,
     /// Whether the function was seen to jump.
     pub(super) jumps: bool,
 }
@@ -48,6 +52,17 @@ pub(super) struct End {
     /// How many ended there, and how many of them were populations.
     pub(super) count: usize,
     pub(super) wide: usize,
+    /// Whether no model leads there, so that a pattern can locate it more exactly.
+    pub(super) rough: bool,
+}
+
+impl End {
+    /// Takes the point at which another search arrived, if that is better.
+    fn take(&mut self, point: &Point) {
+        if order::better(&point.outcome, &self.point.outcome) {
+            self.point = point.clone();
+        }
+    }
 }
 
 /// What ends a run.
@@ -74,7 +89,7 @@ impl Patience {
 
 impl Ends {
     pub(super) fn new(effort: Effort, dim: usize) -> Self {
-        Ends { list: Vec::new(), patience: Patience::new(effort, dim), fruitless: 0, jumps: false }
+        Ends { list: Vec::new(), patience: Patience::new(effort, dim), fruitless: 0, is_last: false, jumps: false }
     }
 
     /// Whether more than one search is required.
@@ -99,11 +114,19 @@ impl Ends {
         let before = best(&self.list);
         if let Some((Some(point), at)) = search.over() {
             self.jumps |= self.are_compared() && jumps_at(point, points, first);
-            self.count(search, point, at, same(points), knowledge);
+            match search.polished() {
+                Some(index) => {
+                    self.list[index].rough = false;
+                    self.list[index].take(point);
+                }
+                None => self.count(search, point, at, same(points), knowledge),
+            }
         }
         let now = best(&self.list);
         let better = now.is_some_and(|now| before.is_none_or(|before| order::better(&now, &before)));
-        self.fruitless = if better { 0 } else { self.fruitless + 1 };
+        if search.polished().is_none() {
+            self.fruitless = if better { 0 } else { self.fruitless + 1 };
+        }
         let Patience { descents, populations } = self.patience?;
         let enough = |end: &End| if self.jumps { end.wide >= populations } else { end.count >= descents };
         let agree = |end: &End| Some(end.point.outcome) == now && enough(end) && end.point.outcome.is_feasible();
@@ -111,7 +134,8 @@ impl Ends {
             return Some(StopReason::Agreed);
         }
         let most = FRUITLESS * if self.jumps { 1 } else { descents };
-        (self.fruitless >= most).then_some(StopReason::Flat)
+        self.is_last = self.fruitless >= most;
+        (self.is_last && self.unfinished().is_none()).then_some(StopReason::Flat)
     }
 
     /// Adds where a search ended, to an earlier end if one is given.
@@ -124,18 +148,25 @@ impl Ends {
         };
         let wide = usize::from(search.wide);
         match at.or_else(|| self.list.iter().position(is_same)) {
-            None => self.list.push(End { point: point.clone(), count: 1, wide }),
+            None => self.list.push(End { point: point.clone(), count: 1, wide, rough: search.is_rough() }),
             Some(index) => {
                 // A descent that found nothing better than its start is no evidence: on a plateau, all values agree.
                 let counts = at.is_some() || search.gain(point, knowledge) > spread;
                 let end = &mut self.list[index];
                 end.count += usize::from(counts);
                 end.wide += wide;
-                if order::better(&point.outcome, &end.point.outcome) {
-                    end.point = point.clone();
-                }
+                end.take(point);
             }
         }
+    }
+
+    /// The best end, if a pattern is to make it exact before the run ends there. Ends that only one descent came to
+    /// are mostly left behind, and a pattern takes more calls than a restart.
+    pub(super) fn unfinished(&self) -> Option<usize> {
+        let of = |index: usize| &self.list[index].point.outcome;
+        let best = (0..self.list.len()).min_by(|&i, &j| order::compare(of(i), of(j)))?;
+        let End { rough, count, .. } = self.list[best];
+        (rough && !self.jumps && (count > 1 || self.is_last)).then_some(best)
     }
 }
 
@@ -143,6 +174,11 @@ impl Ends {
 pub(super) fn same(points: &Points) -> (f64, f64) {
     let spread = spread(points, 0, usize::MAX);
     (SAME.0 * spread, SAME.1 * spread)
+}
+
+/// How much better a population must get to go on. The exact value of a step is found behind it, by a pattern.
+pub(super) fn progress(points: &Points) -> f64 {
+    PROGRESS * spread(points, 0, usize::MAX)
 }
 
 /// Whether the function jumps next to a point, or is constant around it.
@@ -213,9 +249,39 @@ mod tests {
         [0.0, 1.0, 1.5, 2.0, 3.0].into_iter().for_each(|v| points.push(&[0.1 * v, 0.9 - 0.2 * v], &[v]));
         let knowledge = Knowledge { learner: Learner::lasting(vec![0.3; 2]), merit: Merit::new(0, 0) };
         let mut ends = Ends::new(Effort::Normal, 2);
-        ends.list.push(End { point: point(&[0.5, 0.5], 1.0), count: 1, wide: 0 });
+        ends.list.push(End { point: point(&[0.5, 0.5], 1.0), count: 1, wide: 0, rough: false });
         ends.finish(&Search::ended(point(&at, value), vec![2.0]), &points, 5, &knowledge);
         ends.list.iter().map(|end| end.count).collect()
+    }
+
+    /// An end that no model led to, with so many descents there.
+    fn rough(value: f64, count: usize) -> End {
+        End { point: point(&[0.5, 0.5], value), count, wide: 0, rough: true }
+    }
+
+    #[test]
+    fn the_best_end_is_made_exact_when_a_second_descent_came_there() {
+        let unfinished = |list: Vec<End>, is_last: bool, jumps: bool| {
+            Ends { list, is_last, jumps, ..Ends::new(Effort::Normal, 2) }.unfinished()
+        };
+        assert_eq!(unfinished(vec![rough(1.0, 1)], false, false), None, "it may be left behind");
+        assert_eq!(unfinished(vec![rough(1.0, 2)], false, false), Some(0));
+        assert_eq!(unfinished(vec![rough(1.0, 2), rough(0.5, 1)], false, false), None, "another is better");
+        assert_eq!(unfinished(vec![rough(1.0, 1)], true, false), Some(0), "the run ends");
+        assert_eq!(unfinished(vec![rough(1.0, 2)], false, true), None, "populations end at edges");
+        assert_eq!(unfinished(vec![End { rough: false, ..rough(1.0, 2) }], false, false), None, "it is exact");
+    }
+
+    #[test]
+    fn what_made_an_end_exact_is_no_evidence() {
+        let mut points = Points::new(2, 1);
+        [0.0, 1.0, 1.5, 2.0, 3.0].into_iter().for_each(|v| points.push(&[0.1 * v, 0.9 - 0.2 * v], &[v]));
+        let knowledge = Knowledge { learner: Learner::lasting(vec![0.3; 2]), merit: Merit::new(0, 0) };
+        let mut ends = Ends { list: vec![rough(1.0, 2)], fruitless: 3, ..Ends::new(Effort::Normal, 2) };
+        let polished = Search::polished_to(0, point(&[0.5001, 0.5], 0.999));
+        assert_eq!(ends.finish(&polished, &points, 5, &knowledge), None);
+        let End { point, count, rough, .. } = &ends.list[0];
+        assert_eq!((point.row[0], *count, *rough, ends.fruitless), (0.999, 2, false, 3));
     }
 
     #[test]

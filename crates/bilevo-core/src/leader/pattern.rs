@@ -58,13 +58,14 @@ pub(super) struct Earlier {
     pub(super) point: Point,
     /// Values that differ by less count as the same.
     pub(super) same: f64,
-    /// Whether the pattern has arrived there.
+    /// Whether the pattern has arrived there, and whether it began far from there along variables that do not matter.
     arrived: bool,
+    far: bool,
 }
 
 impl Earlier {
     pub(super) fn new(index: usize, point: Point, same: f64) -> Self {
-        Earlier { index, point, same, arrived: false }
+        Earlier { index, point, same, arrived: false, far: false }
     }
 
     /// A point at the end's place along the variables in which it is close, and at its own place along the others:
@@ -118,7 +119,7 @@ impl Pattern {
 
     /// Whether the earlier end at which it arrived is another place.
     pub(super) fn is_elsewhere(&self) -> bool {
-        self.earlier.as_ref().is_some_and(|earlier| earlier.arrived && earlier.point.at != self.best.at)
+        self.earlier.as_ref().is_some_and(|earlier| earlier.arrived && earlier.far)
     }
 
     pub(super) fn best(&self) -> &Point {
@@ -216,7 +217,8 @@ impl Pattern {
         let earlier = self.earlier.as_mut()?;
         if self.polls == 1 && !order::better(&self.best.outcome, &earlier.point.outcome) {
             let beside = earlier.beside(&self.best.at, length);
-            earlier.arrived = beside == earlier.point.at;
+            earlier.far = beside != earlier.point.at;
+            earlier.arrived = !earlier.far;
             if !earlier.arrived && beside != self.best.at {
                 return Some(beside);
             }
@@ -315,17 +317,17 @@ mod tests {
             loop {
                 let poll = pattern.next(&space);
                 if poll.is_empty() {
-                    return (pattern.arrived(), calls);
+                    return (pattern.arrived(), calls, pattern.is_elsewhere());
                 }
                 calls += poll.len();
                 poll.iter().for_each(|at| pattern.tell(&point(at)));
             }
         };
-        assert_eq!(from(&[0.28, 0.9]), (Some(7), 1), "asked once whether the value is the same there");
-        assert_eq!(from(&[0.28, 0.21]), (Some(7), 0), "it is the same point");
-        let (arrived, calls) = from(&[0.1, 0.9]);
+        assert_eq!(from(&[0.28, 0.9]), (Some(7), 1, true), "asked once whether the value is the same there");
+        assert_eq!(from(&[0.28, 0.21]), (Some(7), 0, false), "it is the same point");
+        let (arrived, calls, _) = from(&[0.1, 0.9]);
         assert!(arrived.is_none() && calls > 20, "too far away to say: {arrived:?}, {calls}");
-        let (arrived, calls) = from(&[0.299_999_9, 0.9]);
+        let (arrived, calls, _) = from(&[0.299_999_9, 0.9]);
         assert!(arrived.is_none() && calls > 0, "it is better: {arrived:?}, {calls}");
     }
 

@@ -7,6 +7,7 @@
 use super::{Point, starts};
 use crate::de::{self, Parents, Success, SuccessMemory};
 use crate::order;
+use crate::problem::Outcome;
 use crate::rng::Stream;
 use crate::space::Space;
 use serde::{Deserialize, Serialize};
@@ -32,8 +33,9 @@ pub(super) struct Population {
     memory: SuccessMemory,
     successes: Vec<(f64, f64, f64)>,
     generation: usize,
-    /// The number of generations since the best member improved.
+    /// The number of generations since the best member last improved by enough, and what it was worth then.
     stalled: usize,
+    before: Option<Outcome>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -54,6 +56,7 @@ impl Population {
             successes: Vec::new(),
             generation: 0,
             stalled: 0,
+            before: None,
         }
     }
 
@@ -72,8 +75,8 @@ impl Population {
         (0..self.members.first().map_or(0, |m| m.at.len())).map(along).fold(0.0, f64::max)
     }
 
-    /// The next generation; none when it has gathered or stalls.
-    pub(super) fn next(&mut self, space: &Space, stream: &mut Stream) -> Vec<Vec<f64>> {
+    /// The next generation; none when it has gathered or stalls: smaller gains than `progress` do not count.
+    pub(super) fn next(&mut self, space: &Space, stream: &mut Stream, progress: f64) -> Vec<Vec<f64>> {
         self.generation += 1;
         if self.generation == 1 {
             let count = (MEMBERS.0 * space.dim()).clamp(MEMBERS.1, MEMBERS.2);
@@ -82,7 +85,7 @@ impl Population {
         } else {
             let learnt = self.successes.drain(..).map(|(rate, scale, gain)| Success { rate, scale, gain });
             self.memory.learn(&learnt.collect::<Vec<_>>());
-            self.stalled += 1;
+            self.stalled = 1 + if self.has_gained(progress) { 0 } else { self.stalled };
             let over = self.stalled > STALLED || self.generation > GENERATIONS || self.width() <= GATHERED;
             self.trials.clear();
             if !over && self.members.len() >= 4 {
@@ -90,6 +93,18 @@ impl Population {
             }
         }
         self.trials.iter().map(|trial| trial.at.clone()).collect()
+    }
+
+    /// Whether the best member has got better by so much.
+    fn has_gained(&mut self, progress: f64) -> bool {
+        let Some(now) = self.best().map(|best| best.outcome) else { return false };
+        let gained = |before: Outcome| {
+            let feasible = now.is_feasible() && before.is_feasible();
+            order::better(&now, &before) && (!feasible || before.value - now.value > progress)
+        };
+        let gained = self.before.is_none_or(gained);
+        self.before = if gained { Some(now) } else { self.before };
+        gained
     }
 
     fn breed(&mut self, space: &Space, stream: &mut Stream) {
@@ -117,9 +132,6 @@ impl Population {
         if told.outcome.is_failed() {
             return;
         }
-        if self.best().is_none_or(|best| order::better(&told.outcome, &best.outcome)) {
-            self.stalled = 0;
-        }
         match target {
             None => self.members.push(told.clone()),
             Some(target) => {
@@ -138,8 +150,33 @@ impl Population {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::Outcome;
     use crate::rng::{Purpose, Streams};
+
+    #[test]
+    fn gains_that_are_no_progress_do_not_keep_it_going() {
+        // It gets a little better for ever, and the second variable never matters.
+        let slope = |at: &[f64]| 1e-3 * at[0];
+        let calls = |progress: f64| {
+            let (mut population, streams) = (Population::new(), Streams::new(1));
+            let space = Space::from(vec![(0.0, 1.0); 2]);
+            let mut calls = 0;
+            for round in 0.. {
+                let asked = population.next(&space, &mut streams.open(Purpose::Sample, round, 1), progress);
+                if asked.is_empty() {
+                    break;
+                }
+                calls += asked.len();
+                for at in asked {
+                    let value = slope(&at);
+                    population.tell(&Point { at, row: vec![value], outcome: Outcome { value, violation: 0.0 } });
+                }
+            }
+            calls
+        };
+        // The first members and five generations.
+        assert_eq!(calls(1e-2), 6 * MEMBERS.1);
+        assert!(calls(0.0) > 8 * MEMBERS.1, "{}", calls(0.0));
+    }
 
     #[test]
     fn it_finds_the_best_of_many_steps() {
@@ -152,7 +189,7 @@ mod tests {
         for seed in 1..=5 {
             let (mut population, streams) = (Population::new(), Streams::new(seed));
             for round in 0.. {
-                let asked = population.next(&space, &mut streams.open(Purpose::Sample, round, 1));
+                let asked = population.next(&space, &mut streams.open(Purpose::Sample, round, 1), 1e-2);
                 if asked.is_empty() {
                     break;
                 }

@@ -2,7 +2,7 @@
 
 use super::Point;
 use super::descent::Descent;
-use super::ends::End;
+use super::ends::{End, progress};
 use super::exchange::Exchange;
 use super::overview::Overview;
 use super::pattern::{Earlier, Pattern};
@@ -33,6 +33,10 @@ pub(super) struct Search {
     pub(super) wide: bool,
     /// Whether it ended by comparing values.
     compared: bool,
+    /// Whether no model leads to its end, and no pattern has followed yet.
+    rough: bool,
+    /// The earlier end that it makes exact, if that is its purpose.
+    polished: Option<usize>,
     /// The values of its first point, if it began at one.
     first: Vec<f64>,
     /// How often a look around its end found something better, and the earlier end at which it had arrived before
@@ -78,7 +82,7 @@ pub(super) struct Surroundings<'a> {
 impl Search {
     fn new(stage: Stage, polishes: bool, wide: bool) -> Self {
         let (first, exchanges, arrived) = (Vec::new(), 0, None);
-        Search { stage, polishes, wide, compared: wide, first, exchanges, arrived }
+        Search { stage, polishes, wide, compared: wide, rough: false, polished: None, first, exchanges, arrived }
     }
 
     /// A descent from a point, whose values may be known; with looks around its end if requested.
@@ -96,10 +100,32 @@ impl Search {
         Search::new(Stage::Population(Population::new()), true, true)
     }
 
+    /// A pattern that makes an end exact.
+    pub(super) fn polish(index: usize, end: Point, space: &Space) -> Self {
+        let search = Search::new(Stage::Pattern(Pattern::new(end, KINK, false, space)), true, false);
+        Search { polished: Some(index), ..search }
+    }
+
+    /// Whether no model leads to its end, and no pattern followed yet.
+    pub(super) fn is_rough(&self) -> bool {
+        self.rough
+    }
+
+    /// The earlier end that it makes exact, if it does that.
+    pub(super) fn polished(&self) -> Option<usize> {
+        self.polished
+    }
+
     /// A descent that has ended at a point, from one with other values.
     #[cfg(test)]
     pub(super) fn ended(point: Point, first: Vec<f64>) -> Self {
         Search { first, ..Search::new(Stage::Over(Some(point), None), true, false) }
+    }
+
+    /// One that has made an end exact.
+    #[cfg(test)]
+    pub(super) fn polished_to(index: usize, point: Point) -> Self {
+        Search { polished: Some(index), ..Search::ended(point, Vec::new()) }
     }
 
     /// Where it ended, if it has and anything worked, and which earlier end that is.
@@ -143,7 +169,7 @@ impl Search {
         let mut wanted = match &mut self.stage {
             Stage::Probes(_) => Vec::new(),
             Stage::Descent(descent) => descent.next(points, knowledge, ends, same.0),
-            Stage::Population(population) => population.next(space, stream),
+            Stage::Population(population) => population.next(space, stream, progress(points)),
             Stage::Pattern(pattern) => pattern.next(space),
             Stage::Exchange(exchange) => exchange.next(space),
             Stage::Over(..) => Vec::new(),
@@ -161,18 +187,14 @@ impl Search {
                 let (at, row) = descent.best();
                 self.first = descent.first().to_vec();
                 let end = (!row.is_empty()).then(|| point(at, row));
-                match (end, descent.over().flatten()) {
-                    (Some(end), None) if self.polishes && !descent.is_settled() && !descent.hopeless => {
-                        Stage::Pattern(Pattern::new(end, KINK, false, space))
-                    }
-                    (end, earlier) => Stage::Over(end, earlier),
-                }
+                let earlier = descent.over().flatten();
+                let lost = earlier.is_none() && !descent.is_settled() && !descent.hopeless;
+                self.rough = self.polishes && lost;
+                self.compared |= self.rough;
+                Stage::Over(end, earlier)
             }
             Stage::Population(population) => match population.best() {
-                Some(best) => {
-                    let pattern = Pattern::new(best.clone(), EDGE, true, space);
-                    Stage::Pattern(pattern.unless_at(best_wide(ends, same.1)))
-                }
+                Some(best) => Stage::Pattern(to_edge(best, ends, same.1, space)),
                 None => Stage::Over(None, None),
             },
             Stage::Pattern(pattern) => {
@@ -190,7 +212,7 @@ impl Search {
             }
             Stage::Exchange(exchange) if exchange.improved() && self.exchanges < EXCHANGES => {
                 (self.exchanges, self.arrived) = (self.exchanges + 1, None);
-                Stage::Pattern(Pattern::new(exchange.best().clone(), EDGE, true, space))
+                Stage::Pattern(to_edge(exchange.best(), ends, same.1, space))
             }
             Stage::Exchange(exchange) => Stage::Over(Some(exchange.best().clone()), self.arrived),
             Stage::Over(point, at) => Stage::Over(point.clone(), *at),
@@ -248,9 +270,102 @@ impl Probes {
     }
 }
 
+/// A pattern to the edge of the step on which a point lies, unless that is the best end so far.
+fn to_edge(best: &Point, ends: &[End], same: f64, space: &Space) -> Pattern {
+    Pattern::new(best.clone(), EDGE, true, space).unless_at(best_wide(ends, same))
+}
+
 /// The best end that a population reached.
 fn best_wide(ends: &[End], same: f64) -> Option<Earlier> {
     let wide = ends.iter().enumerate().filter(|(_, end)| end.wide > 0);
     let best = wide.min_by(|(_, a), (_, b)| order::compare(&a.point.outcome, &b.point.outcome));
     best.map(|(index, end)| Earlier::new(index, end.point.clone(), same))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::portfolio::archive::Learner;
+    use crate::portfolio::merit::Merit;
+    use crate::problem::Outcome;
+    use crate::rng::{Purpose, Streams};
+
+    /// Follows a search on a function of two variables to its end; the calls in each of its stages.
+    fn followed(search: &mut Search, ends: &[End], function: impl Fn(&[f64]) -> f64) -> Vec<usize> {
+        let point = |at: &[f64], row: &[f64]| {
+            let outcome = Outcome { value: row[0], violation: 0.0 };
+            Point { at: at.to_vec(), row: row.to_vec(), outcome }
+        };
+        let space = Space::from(vec![(0.0, 1.0); 2]);
+        let mut knowledge = Knowledge { learner: Learner::lasting(vec![0.3; 2]), merit: Merit::new(0, 0) };
+        let (mut points, mut overview) = (Points::new(2, 1), Overview::new(2));
+        let (mut stages, mut stream) = (vec![0], Streams::new(1).open(Purpose::Sample, 0, 0));
+        while search.over().is_none() {
+            let (points_now, overview) = (&points, &mut overview);
+            let with = Surroundings {
+                points: points_now,
+                knowledge: &mut knowledge,
+                overview,
+                failed: &[],
+                ends,
+                space: &space,
+                same: (1e-6, 1e-4),
+                point: &point,
+            };
+            let asked = search.next(with, &mut stream);
+            if asked.is_empty() {
+                stages.push(0);
+            }
+            for at in asked {
+                let row = [function(&at)];
+                points.push(&at, &row);
+                search.tell(&point(&at, &row), &knowledge);
+                *stages.last_mut().unwrap() += 1;
+            }
+        }
+        stages
+    }
+
+    #[test]
+    fn a_descent_to_a_kink_leaves_the_pattern_for_later() {
+        let kink = |at: &[f64]| (at[0] - 0.4).abs() + (at[1] - 0.6).abs() + at[0] * at[1];
+        let mut search = Search::descent(vec![0.5, 0.5], vec![kink(&[0.5, 0.5])], true);
+        let stages = followed(&mut search, &[], kink);
+        assert!(search.is_rough() && search.compared() && stages.len() == 2, "{stages:?}");
+        let (end, _) = search.over().unwrap();
+        let before = end.unwrap().clone();
+        let mut polish = Search::polish(3, before.clone(), &Space::from(vec![(0.0, 1.0); 2]));
+        let stages = followed(&mut polish, &[], kink);
+        let (end, _) = polish.over().unwrap();
+        let exact = end.unwrap();
+        assert!(stages[0] > 20 && polish.polished() == Some(3) && !polish.is_rough(), "{stages:?}");
+        assert!(exact.row[0] < before.row[0] && exact.row[0] - 0.24 < 2e-6, "{before:?} {exact:?}");
+    }
+
+    #[test]
+    fn what_a_look_around_finds_is_compared_with_the_best_end() {
+        // From the step before 0.3 the better one is found that ends at 0.9; the second variable matters everywhere.
+        let steps = |at: &[f64]| {
+            let first = match at[0] {
+                a if a < 0.3 => -a,
+                a if (0.8..0.9).contains(&a) => -1.0 - a,
+                _ => 1.0,
+            };
+            first + (at[1] - 0.5).abs()
+        };
+        let point = |at: &[f64]| {
+            let value = steps(at);
+            Point { at: at.to_vec(), row: vec![value], outcome: Outcome { value, violation: 0.0 } }
+        };
+        let calls = |ends: &[End]| {
+            let exchange = Exchange::new(point(&[0.299_999, 0.5]), 1e-4, false);
+            let mut search = Search::new(Stage::Exchange(Box::new(exchange)), true, true);
+            let stages = followed(&mut search, ends, steps);
+            (stages[1..].iter().sum::<usize>(), search.over().unwrap().1)
+        };
+        let earlier = End { point: point(&[0.899_999_9, 0.5]), count: 1, wide: 1, rough: false };
+        assert_eq!(calls(&[earlier]), (0, Some(0)), "it is there already");
+        let (alone, _) = calls(&[]);
+        assert!(alone > 50, "{alone}");
+    }
 }
