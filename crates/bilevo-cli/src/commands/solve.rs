@@ -68,6 +68,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     ready.options.saving = checkpoint.map(bilevo::Saving::to);
     ready.options.time_limit = args.time_limit.map(|limit| limit.0);
     ready.claim().map_err(|error| files::with_way_out(error, args))?;
+    watch(args, &mut ready)
+}
+
+/// Says which seed repeats the run, and what speaks against its method.
+fn announce(args: &Args, ready: &Ready<'_>) {
     if args.seed.is_none() && args.resume.is_none() {
         let seed = ready.run.id().seed;
         say(format_args!("seed {seed} (random; --seed {seed} repeats this run)"));
@@ -76,7 +81,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     if spec.upper.equalities + spec.lower.equalities > 0 && config.scheme.kind == SchemeKind::Nested {
         output::warn("W204", "this method hardly ever satisfies an equality constraint; --method auto does");
     }
-    watch(args, &mut ready)
 }
 
 /// Options of the proof of the leader's value.
@@ -162,6 +166,8 @@ fn watch(args: &Args, ready: &mut Ready<'_>) -> anyhow::Result<Exit> {
         Some(path) => Some(TraceWriter::open(path, generations)?),
         None => None,
     };
+    // Only now is it certain that the run begins.
+    announce(args, ready);
     let mut progress = Progress::new(ready.run.engine(), ready.options.time_limit);
     let mut observers: Vec<&mut dyn Observer> = vec![&mut progress];
     observers.extend(trace.as_mut().map(|t| t as &mut dyn Observer));

@@ -183,6 +183,7 @@ fn refused(args: &[&str], parts: &[&str]) {
         assert!(words.contains(part), "{args:?}: `{part}` is missing in\n{words}");
     }
     assert!(!words.contains("panicked"), "{words}");
+    assert!(!words.contains("repeats this run"), "nothing ran: {words}");
 }
 
 #[test]
@@ -194,6 +195,7 @@ fn what_cannot_be_meant_is_refused_with_one_clear_message() {
     refused(&["solve", ""], &["there is no problem"]);
     refused(&["solve", "toll.tml"], &["error[E101]: there is no problem or file `toll.tml`", "ends in `.toml`"]);
     refused(&["solve", "/"], &["error[E404]: `/` is a folder", "hint: name the problem file in it"]);
+    refused(&["solve", "smd1", "--report", "run.pdf"], &["`--report run.pdf` is not the name of a page", "hint:"]);
     refused(&["solve", "smd1", "--jobs", "-3"], &["expected a whole number from 0 to 1024"]);
     refused(&["solve", "smd1", "--known", "none.csv"], &["error[E401]", "hint: is the path right?"]);
     refused(&["explain", "upper.populaton"], &["there is no method or problem", "`bilevo list settings`"]);

@@ -130,6 +130,16 @@ impl Scene {
     }
 }
 
+/// A text that is to have at most this width, cut off if necessary. The width of a letter is an estimate, since fonts
+/// differ.
+pub(crate) fn fitting(text: &str, width: f64, size: f64) -> String {
+    let most = (width / (0.62 * size)) as usize;
+    if text.chars().count() <= most {
+        return text.into();
+    }
+    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+}
+
 fn write_item(out: &mut String, item: &Item) {
     let _ = match item {
         Item::Open { class, name } => match name {

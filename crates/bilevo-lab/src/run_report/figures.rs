@@ -4,7 +4,7 @@ use super::{FEASIBLE, RunReport};
 use crate::figures::Scene;
 use crate::figures::axis::{Axis, Label, Spread};
 use crate::figures::frame::Frame;
-use crate::figures::scene::{Anchor, Ink, Item};
+use crate::figures::scene::{Anchor, Ink, Item, fitting};
 use bilevo::audit::around::{Slice, SlicePoint};
 use bilevo::printable::{grouped, short};
 use bilevo::record::{Fate, Step};
@@ -170,9 +170,10 @@ fn panel(report: &RunReport<'_>, slice: &Slice, title: &str, curves: &[Curve]) -
     let mut scene = Scene::new(PANEL.0, PANEL.1, title, words);
     let x = Axis::around(slice.points.iter().map(|p| p.at), Spread::Linear, Label::Value);
     let frame = frame(PANEL, x, Axis::around(values(), Spread::Linear, Label::Value));
-    scene.text((frame.left, 20.0), 13.0, Anchor::Start, Ink::Text, title);
+    let room = PANEL.0 - frame.left;
+    scene.text((frame.left, 20.0), 13.0, Anchor::Start, Ink::Text, fitting(title, room, 13.0));
     frame.draw(&mut scene);
-    frame.name(&mut scene, &report.axis(&name), "");
+    frame.name(&mut scene, &fitting(&report.axis(&name), room, 11.0), "");
     let at = frame.at(here, 0.0).0;
     let points = vec![(at, frame.top), (at, frame.bottom())];
     scene.items.push(Item::Line { points, ink: Ink::Muted, width: 1.0, dashed: true, class: "cross" });
@@ -197,6 +198,7 @@ fn panel(report: &RunReport<'_>, slice: &Slice, title: &str, curves: &[Curve]) -
         }
     }
     for (height, ink, name) in apart(labels, frame.bottom() - 5.0) {
+        let name = fitting(&name, frame.width, 11.0);
         scene.text((frame.left + frame.width - 4.0, height), 11.0, Anchor::End, ink, name);
     }
     scene

@@ -68,6 +68,11 @@ pub(super) fn advice(report: &RunReport<'_>) -> Vec<String> {
     if result.audit.is_none() && !oracle {
         advice.push("Check the follower's answer independently: add `--audit` (`audit=True` in Python).".into());
     }
+    if oracle && result.success && result.verification.as_ref().is_some_and(|found| found.restarts <= 1) {
+        let words = "Only one search was made, and it may have ended at a local optimum: without `--effort quick` or \
+                     `local` (`effort=` in Python), the run restarts until its searches agree.";
+        advice.push(words.into());
+    }
     if result.proof.as_ref().is_some_and(|proof| proof.leader.is_none()) {
         advice.push("`bilevo prove` may be able to prove that no decision is better (`--prove` in a run).".into());
     }

@@ -16,7 +16,8 @@ struct Page {
     title: String,
     lead: String,
     tiles: Vec<Tile>,
-    variables: Vec<String>,
+    /// The tables of the variables, and whether each is so long that it is folded.
+    variables: Vec<(String, bool)>,
     verdict: &'static str,
     verdict_class: &'static str,
     reasons: Vec<Sentence>,
@@ -32,6 +33,9 @@ struct Page {
     advice: Vec<Sentence>,
     facts: Vec<(&'static str, String)>,
 }
+
+/// A table of more variables than this is folded.
+const LONG: usize = 20;
 
 /// The parts of a sentence: text and code in turn, beginning with text.
 type Sentence = Vec<String>;
@@ -70,7 +74,9 @@ pub(super) fn write(report: &RunReport<'_>) -> Result<String, ReportError> {
         title: report.spec.name.clone(),
         lead: lead(report),
         tiles: tiles(report),
-        variables: levels.map(|level| table(&variables(report, level))).collect::<Result<_, _>>()?,
+        variables: levels
+            .map(|level| Ok((table(&variables(report, level))?, report.point(level).len() > LONG)))
+            .collect::<Result<_, ReportError>>()?,
         verdict,
         verdict_class,
         reasons: reasons(report).iter().map(|text| sentence(text)).collect(),
@@ -162,8 +168,14 @@ fn variables(report: &RunReport<'_>, level: Level) -> Table {
         let name = report.name(level, index);
         vec![name.clone(), report.with_unit(&name, short(*value)), range, place.into()]
     };
-    let rows = report.point(level).iter().enumerate().map(row).collect();
-    table(title, &["variable", "value", "range", "where"], rows, "")
+    let mut rows: Vec<Vec<String>> = report.point(level).iter().enumerate().map(row).collect();
+    let columns: &[&str] = match space.dim() {
+        // The follower's own solver has no box.
+        0 => &["variable", "value"],
+        _ => &["variable", "value", "range", "where"],
+    };
+    rows.iter_mut().for_each(|row| row.truncate(columns.len()));
+    table(title, columns, rows, "")
 }
 
 /// A message as a sentence of a report. A single letter at its beginning is the name of a variable.
@@ -294,16 +306,16 @@ fn budget(report: &RunReport<'_>) -> Table {
 
 fn facts(report: &RunReport<'_>) -> Vec<(&'static str, String)> {
     let (result, id) = (report.result, &report.result.id);
-    let size = match report.spec.is_oracle_alone() {
-        true => format!("{} leader's variables; the follower has its own solver", id.upper_dim),
-        false => format!("{} leader's and {} follower's variables", id.upper_dim, id.lower_dim),
+    let variables = match report.spec.is_oracle_alone() {
+        true => format!("{} for the leader; the follower has its own solver", id.upper_dim),
+        false => format!("{} for the leader, {} for the follower", id.upper_dim, id.lower_dim),
     };
     let mut facts = vec![
         ("Command", report.command.to_string()),
         ("Version of bilevo", VERSION.to_string()),
         ("Method", id.method.clone()),
         ("Seed", id.seed.to_string()),
-        ("Size", size),
+        ("Variables", variables),
         ("Time", format!("{:.2} s", result.times.seconds)),
     ];
     if !id.settings.is_empty() {

@@ -95,6 +95,13 @@ pub(crate) fn assert_texts_apart(browser: &mut Browser) {
     assert_eq!(browser.eval(overlaps), json!([]));
 }
 
+/// No text of a picture leaves it.
+#[cfg(unix)]
+pub(crate) fn assert_texts_inside(browser: &mut Browser) {
+    let outside = "[...document.querySelectorAll('svg text')].filter(t => { const [a, b] = [t.getBoundingClientRect(), t.closest('svg').getBoundingClientRect()]; return a.width > 0 && (a.left < b.left - 1 || a.right > b.right + 1); }).map(t => t.textContent)";
+    assert_eq!(browser.eval(outside), json!([]));
+}
+
 /// How bright a colour is.
 #[cfg(unix)]
 pub(crate) fn luminance(browser: &mut Browser, colour: &str) -> f64 {

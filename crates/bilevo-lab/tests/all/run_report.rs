@@ -109,9 +109,29 @@ fn a_follower_with_its_own_solver_has_its_own_words() {
     pages::assert_well_formed(&html);
     assert!(html.contains("searches agree; the follower&#39;s own solver gave its answers."), "{html}");
     assert!(html.contains("follower&#39;s solver"));
-    for absent in ["<h3>f</h3>", "searched once", "in rechecks"] {
+    assert!(html.contains("1 for the leader; the follower has its own solver") && !html.contains("All values"));
+    for absent in
+        ["<h3>f</h3>", "searched once", "in rechecks", ">where</th></tr></thead>\n<tbody>\n<tr><th scope=\"row\">y1"]
+    {
         assert!(!html.contains(absent), "{absent}");
     }
+}
+
+/// Many values, and names that are longer than a picture is wide.
+#[test]
+fn long_tables_are_folded_and_long_names_are_cut_off() {
+    let name = "the toll on the road from the harbour to the market, lorries excepted";
+    let own = |x: &[f64]| Ok(OracleAnswer::new(vec![8.0 - x[0]; 30]));
+    let problem =
+        Functions::with_follower("many", Space::new().real(name, 0.0, 10.0), |x, answer| -x[0] * answer.y[0], own);
+    let (html, _, _) = page(&problem, &[("portfolio.effort", "quick")]);
+    pages::assert_well_formed(&html);
+    assert_eq!(html.matches("<summary><h3>All values</h3></summary>").count(), 1, "the follower's");
+    assert!(html.contains(
+        "<title id=\"lea0-t\">F along the toll on the road from the harbour to the market, lorries excepted"
+    ));
+    assert!(html.contains(">F along the toll on the road fr") && html.contains("…</text>"));
+    assert!(html.contains("Only one search was made"));
 }
 
 #[test]
@@ -181,6 +201,7 @@ fn the_page_of_a_run_works_in_a_browser() {
     let drawn = "[...document.querySelectorAll('.median')].filter(l => l.getBoundingClientRect().width > 50).length";
     assert!(browser.eval(drawn).as_u64().unwrap() >= 7);
     pages::assert_texts_apart(&mut browser);
+    pages::assert_texts_inside(&mut browser);
     browser.size(400, 800);
     browser.open(&file);
     browser.eval("document.querySelectorAll('details').forEach(d => { d.open = true; })");
