@@ -219,9 +219,13 @@ pub(crate) fn best_known(number: f64) -> String {
     short(if number.abs() < 1e-12 { 0.0 } else { number })
 }
 
-/// `1 generation`, `2 generations`.
+/// `1 generation`, `2 generations`, `2 inequalities`.
 pub(crate) fn counted(number: u64, noun: &str) -> String {
-    format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
+    match (number, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{} {stem}ies", grouped(number)),
+        (_, None) => format!("{} {noun}s", grouped(number)),
+    }
 }
 
 /// A point with the names of its variables, as in `toll = 4, fee = 2.5`, or as a vector if they have none.
@@ -266,6 +270,7 @@ mod tests {
     fn numbers_for_people() {
         assert_eq!(counted(1, "generation"), "1 generation");
         assert_eq!(counted(1000, "number"), "1,000 numbers");
+        assert_eq!(counted(2, "inequality"), "2 inequalities");
         assert_eq!(best_known(-8.882e-16), "0");
         assert_eq!(vector(&[1.0, f64::INFINITY]), "[1, inf]");
         assert_eq!(point(None, &[1.0]), "[1]");

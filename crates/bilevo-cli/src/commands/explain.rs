@@ -6,7 +6,7 @@ mod problem;
 use crate::Exit;
 use crate::args::{Format, SizeArgs};
 use crate::output::{self, BOLD};
-use crate::table::{columns, heading};
+use crate::table::{columns, heading, paragraph};
 use bilevo::problems::ProblemError;
 use bilevo::{Config, ConfigError};
 use bilevo::{SourceError, methods, settings, source};
@@ -87,17 +87,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     let out = &mut output::stdout();
     heading(out, method.name())?;
-    writeln!(out, "{}", method.base.about)?;
+    paragraph(out, method.base.about, 0)?;
     if method.name() != method.base.name {
-        writeln!(out, "{}", method.variant.about)?;
+        paragraph(out, method.variant.about, 0)?;
     }
     if let Some(notice) = notice(&args.what) {
-        writeln!(out, "{notice}")?;
+        paragraph(out, &notice, 0)?;
     }
     writeln!(out)?;
     heading(out, "Step by step")?;
     for (number, step) in config.steps().iter().enumerate() {
-        writeln!(out, "  {}. {step}", number + 1)?;
+        paragraph(out, &format!("  {}. {step}", number + 1), 5)?;
     }
     writeln!(out)?;
     heading(out, "Settings (change one with --set key=value)")?;

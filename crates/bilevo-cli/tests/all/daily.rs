@@ -220,9 +220,14 @@ fn explain_knows_problems_and_speaks_json() {
     }
     assert!(text(&["smd1", "--dims", "5+5"]).contains("smd1 5+5"));
     let toll = text(&["toll.toml"]);
-    for part in ["The leader maximises", "trips", "none", "the file toll.toml"] {
+    for part in ["The leader maximises\n  t * trips\n", "constraints  none", "the file toll.toml"] {
         assert!(toll.contains(part), "`{part}` is missing in\n{toll}");
     }
+    let bounded = TOLL.replace("[lower]", "subject_to = [\"t + trips <= 12\", \"t == 4\"]\n[lower]");
+    std::fs::write(folder.path().join("bounded.toml"), bounded).unwrap();
+    let bounded = text(&["bounded.toml"]);
+    let constraints = "constraints  1 inequality, 1 equation\n    t + trips <= 12\n    t == 4\n";
+    assert!(bounded.contains(constraints), "{bounded}");
     let json = |what: &str| json(&done(folder.path(), &["explain", what, "--format", "json"]));
     let tp2 = json("tp2");
     assert_eq!(tp2["best_known"].as_array().unwrap().len(), 2);

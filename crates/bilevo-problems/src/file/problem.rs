@@ -91,8 +91,7 @@ impl ExpressionProblem {
         let level = self.level(level);
         let mut told = vec![0; level.places.len()];
         let words = |&(place, _): &(usize, Depends)| {
-            let text = self.document.text.get(level.places[place].span.clone()).unwrap_or_default();
-            let text: String = text.trim_matches(['"', '\'']).split_whitespace().collect::<Vec<_>>().join(" ");
+            let text = self.quoted(&level.places[place]);
             told[place] += 1;
             match level.constraints.iter().filter(|(other, _)| *other == place).count() {
                 1 => text,
@@ -100,6 +99,18 @@ impl ExpressionProblem {
             }
         };
         level.constraints.iter().map(words).collect()
+    }
+
+    /// An expression as the file writes it, on one line and without its quotes.
+    fn quoted(&self, place: &Place) -> String {
+        let text = self.document.text.get(place.span.clone()).unwrap_or_default();
+        text.trim_matches(['"', '\'']).split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// The objective of a level and its constraints, as the file writes them; a loop is one constraint.
+    pub fn as_written(&self, level: Level) -> (String, Vec<String>) {
+        let level = self.level(level);
+        (self.quoted(&level.objective.0), level.places.iter().map(|place| self.quoted(place)).collect())
     }
 
     /// Labels for reports.

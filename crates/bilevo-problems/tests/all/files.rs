@@ -540,4 +540,9 @@ fn reports_can_show_units_and_constraints_as_written() {
     let upper = ["t <= 5", "1 <= t + y[1] <= 12 (1)", "1 <= t + y[1] <= 12 (2)"];
     assert_eq!(labels.constraints[0], upper);
     assert_eq!(labels.constraint(Level::Lower, 1), Some("y[i] <= i + 4 for i in 1..2 (2)"));
+    let written = |level| with.as_written(level);
+    let upper = ["t <= 5", "1 <= t + y[1] <= 12"].map(String::from).to_vec();
+    assert_eq!(written(Level::Upper), ("t*sum(y)".into(), upper));
+    let lower = ("sum(i in 1..2, (y[i] - 8 + t)^2)".into(), vec!["y[i] <= i + 4 for i in 1..2".into()]);
+    assert_eq!(written(Level::Lower), lower);
 }

@@ -1,8 +1,8 @@
 //! `bilevo explain PROBLEM`: variables and boxes, constraints, known optima, source.
 
 use crate::args::Format;
-use crate::output::{self, best_known, short, vector};
-use crate::table::{columns, heading, line};
+use crate::output::{self, best_known, counted, plain, short, vector};
+use crate::table::{columns, heading, line, paragraph};
 use bilevo::{BestKnown, Budget, Direction, Level, Source, problems};
 use serde::Serialize;
 use std::io::Write;
@@ -34,7 +34,16 @@ struct AboutLevel {
     variables: Vec<Variable>,
     inequalities: usize,
     equalities: usize,
+    /// The objective as the file writes it; JSON has no field for what only people read.
+    #[serde(skip)]
+    objective: String,
+    /// The constraints likewise; a loop is one of them.
+    #[serde(skip)]
+    constraints: Vec<String>,
 }
+
+/// So many constraints of a level are shown as the file writes them.
+const SHOWN: usize = 12;
 
 #[derive(Serialize)]
 struct Variable {
@@ -82,12 +91,38 @@ fn about(source: &dyn Source) -> About {
 fn level(source: &dyn Source, level: Level) -> AboutLevel {
     let spec = source.spec().level(level);
     let variables = source.names(level).into_iter().zip(spec.space.bounds());
+    let (objective, constraints) = source.formulas().map(|formulas| formulas.as_written(level)).unwrap_or_default();
     AboutLevel {
         direction: spec.direction,
         variables: variables.map(|(name, &(low, high))| Variable { name, low, high }).collect(),
         inequalities: spec.inequalities,
         equalities: spec.equalities,
+        objective: plain(&objective),
+        constraints: constraints.iter().map(|text| plain(text)).collect(),
     }
+}
+
+/// The objective, the variables and the constraints of a level.
+fn print_level(out: &mut impl Write, name: &str, level: &AboutLevel) -> anyhow::Result<()> {
+    let verb = if level.direction == Direction::Maximize { "maximises" } else { "minimises" };
+    heading(out, format_args!("{name} {verb}"))?;
+    if !level.objective.is_empty() {
+        paragraph(out, &format!("  {}", level.objective), 4)?;
+    }
+    let mut rows = vec![["  variable", "from", "to"].map(String::from).to_vec()];
+    rows.extend(level.variables.iter().map(|v| vec![format!("  {}", v.name), short(v.low), short(v.high)]));
+    columns(out, &rows)?;
+    let (inequalities, equations) = (level.inequalities as u64, level.equalities as u64);
+    let counts = [(inequalities, counted(inequalities, "inequality")), (equations, counted(equations, "equation"))];
+    let counts: Vec<String> = counts.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words).collect();
+    line(out, "constraints", if counts.is_empty() { "none".into() } else { counts.join(", ") })?;
+    for constraint in level.constraints.iter().take(SHOWN) {
+        paragraph(out, &format!("    {constraint}"), 6)?;
+    }
+    if level.constraints.len() > SHOWN {
+        writeln!(out, "    … and {} more", level.constraints.len() - SHOWN)?;
+    }
+    Ok(())
 }
 
 fn print(about: &About) -> anyhow::Result<()> {
@@ -103,12 +138,7 @@ fn print(about: &About) -> anyhow::Result<()> {
             writeln!(out, "{name} has its own solver\n")?;
             continue;
         }
-        let verb = if level.direction == Direction::Maximize { "maximises" } else { "minimises" };
-        heading(out, format_args!("{name} {verb}"))?;
-        let mut rows = vec![["  variable", "from", "to"].map(String::from).to_vec()];
-        rows.extend(level.variables.iter().map(|v| vec![format!("  {}", v.name), short(v.low), short(v.high)]));
-        columns(out, &rows)?;
-        line(out, "constraints", format_args!("{} of g <= 0, {} of h = 0", level.inequalities, level.equalities))?;
+        print_level(out, name, level)?;
         writeln!(out)?;
     }
     heading(out, "Known optima")?;
