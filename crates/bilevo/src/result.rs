@@ -366,8 +366,11 @@ impl RunResult {
     fn compare(&mut self, engine: &Engine, rechecked: bool) {
         let Some(solution) = &self.solution else { return };
         let spec = engine.spec();
-        self.accuracy = spec.accuracy(solution.upper_value, solution.lower_value);
-        self.solved = solved(spec, solution, rechecked, &Tolerances::default());
-        self.target_met = self.target_met.and(solved(spec, solution, rechecked, &engine.config().stop.tolerances()));
+        let within = |tolerances: &Tolerances| solved(spec, solution, rechecked, tolerances);
+        let (found, met) = (within(&Tolerances::default()), within(&engine.config().stop.tolerances()));
+        let accuracy = spec.accuracy(solution.upper_value, solution.lower_value);
+        self.accuracy = accuracy.filter(|_| engine.means_something(found));
+        self.solved = found.filter(|_| engine.means_something(found));
+        self.target_met = self.target_met.and(met).filter(|_| engine.means_something(met));
     }
 }

@@ -122,6 +122,21 @@ fn the_position_decides_which_of_equal_answers_counts() {
     assert!(value("pessimistic") > 100.0);
 }
 
+/// The stated optimum is optimistic, so missing it says nothing about the pessimistic one.
+#[test]
+fn an_optimum_of_the_other_position_is_no_target() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["solve", "basblib/cw_1990_01", "--seed", "1", "--position", "pessimistic", "--format", "json"];
+    let output = bilevo(folder.path(), &args);
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !words.contains("W612"), "{words}");
+    let found = json(&output);
+    assert!((found["F"].as_f64().unwrap() + 9.5).abs() < 0.01, "{found}");
+    for absent in ["accuracy", "solved", "target_met"] {
+        assert!(found[absent].is_null(), "{absent}: {found}");
+    }
+}
+
 #[test]
 fn the_position_decides_where_the_search_goes() {
     let folder = tempfile::tempdir().unwrap();
