@@ -38,10 +38,14 @@ struct Page<'a> {
     figure: Option<String>,
 }
 
+/// Size of the picture: narrow enough to be read on a phone.
+const SIZE: (f64, f64) = (420.0, 250.0);
+
 impl Live {
     /// The page.
     ///
-    /// # Errors The page cannot be built.
+    /// # Errors
+    /// The page cannot be built.
     pub fn html(&self) -> Result<String, ReportError> {
         let table = self.table.as_ref().map(|table| TablePart { table }.render()).transpose()?;
         let figure = self.figure().map(|scene| inline(&scene, "curve"));
@@ -57,11 +61,11 @@ impl Live {
         }
         let words = format!("The best F was {} when the page was made.", short(last.1));
         let title = "Distance of F from the best so far";
-        let mut scene = Scene::new(540.0, 280.0, title, words);
+        let mut scene = Scene::new(SIZE.0, SIZE.1, title, words);
         let gaps = Gaps::new(last.1, self.curve.iter().map(|p| p.1));
         let x = Axis::around(self.curve.iter().map(|p| p.0), Spread::Linear, Label::Count);
         let y = Axis::around(self.curve.iter().map(|p| gaps.of(p.1)), Spread::Log, Label::Value);
-        let frame = Frame { left: 74.0, top: 34.0, width: 452.0, height: 202.0, x, y };
+        let frame = Frame { left: 74.0, top: 34.0, width: SIZE.0 - 88.0, height: SIZE.1 - 78.0, x, y };
         scene.text((frame.left, 20.0), 14.0, Anchor::Start, Ink::Text, title);
         frame.draw(&mut scene);
         frame.name(&mut scene, "evaluations of both levels", "|F − best F|");

@@ -39,7 +39,8 @@ pub struct RunReport<'a> {
 impl RunReport<'_> {
     /// The page.
     ///
-    /// # Errors The page cannot be built.
+    /// # Errors
+    /// The page cannot be built.
     pub fn html(&self) -> Result<String, ReportError> {
         page::write(self)
     }

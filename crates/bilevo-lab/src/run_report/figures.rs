@@ -20,6 +20,8 @@ const LABEL_HEIGHT: f64 = 13.0;
 const TOGETHER: f64 = 2.0;
 /// How many of the follower's variables are drawn in one panel.
 const RESPONSES: usize = 4;
+/// A variable that moves by less than this share of its range does not respond.
+const STILL: f64 = 1e-6;
 
 fn frame((width, height): (f64, f64), x: Axis, y: Axis) -> Frame {
     Frame { left: 74.0, top: 34.0, width: width - 88.0, height: height - 78.0, x, y }
@@ -100,8 +102,8 @@ fn outcomes(steps: &[&Step]) -> String {
 /// Every search as a bar: how long it took, and how far from the answer it ended.
 pub(super) fn searches(report: &RunReport<'_>) -> Option<Scene> {
     let steps: Vec<&Step> = report.searches().collect();
-    // If there is only one search, the curve says more.
-    let end = report.result.upper_value().filter(|_| steps.len() > 1)?;
+    // If there is only one search, the curve says more. F at an infeasible point is nothing to compare with.
+    let end = report.result.upper_value().filter(|_| steps.len() > 1 && !report.is_infeasible())?;
     let values = || steps.iter().filter_map(|step| step.upper_value.filter(|_| step.feasible));
     let gaps = Gaps::new(end, values());
     let total: u64 = steps.iter().map(|step| step.evaluations).sum();
@@ -228,15 +230,38 @@ fn apart(mut labels: Vec<(f64, usize, String)>, bottom: f64) -> Vec<(f64, Ink, S
     names
 }
 
+/// The variables of the follower that respond most along a slice, in their order.
+fn responding(report: &RunReport<'_>, slice: &Slice) -> Vec<usize> {
+    let space = &report.spec.lower.space;
+    let movement = |j: usize| {
+        let values = slice.points.iter().filter_map(|p| p.y.get(j).copied()).filter(|value| value.is_finite());
+        let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
+        // The range of an answer that only the follower's own solver knows is unknown.
+        let range = if j < space.dim() { space.variable(j).closed(None).width() } else { low.abs().max(high.abs()) };
+        (high - low) / range
+    };
+    let count = slice.points.iter().map(|point| point.y.len()).max().unwrap_or(0);
+    let mut all: Vec<(usize, f64)> = (0..count).map(|j| (j, movement(j))).filter(|(_, by)| *by > STILL).collect();
+    all.sort_by(|a, b| b.1.total_cmp(&a.1));
+    all.truncate(RESPONSES);
+    all.sort_by_key(|(j, _)| *j);
+    all.into_iter().map(|(j, _)| j).collect()
+}
+
+/// Whether some of the follower's variables are not drawn.
+pub(super) fn leaves_out(report: &RunReport<'_>) -> bool {
+    let count = report.point(Level::Lower).len();
+    report.slices(Level::Upper).any(|slice| responding(report, slice).len() < count)
+}
+
 /// F and the follower's answer along each variable of the leader, and f along each of the follower.
 pub(super) fn slices(report: &RunReport<'_>) -> [Vec<Scene>; 2] {
     let mut upper = Vec::new();
     for slice in report.slices(Level::Upper).filter(|slice| slice.points.len() > 1) {
         let name = report.name(Level::Upper, slice.index);
         upper.push(panel(report, slice, &format!("F along {name}"), &[curve("F", slice, |p| p.upper_value)]));
-        let count = slice.points[0].y.len().min(RESPONSES);
         let answer = |j: usize| curve(report.name(Level::Lower, j), slice, move |p| p.y.get(j).copied());
-        let answers: Vec<Curve> = (0..count).map(answer).collect();
+        let answers: Vec<Curve> = responding(report, slice).into_iter().map(answer).collect();
         if !answers.is_empty() {
             upper.push(panel(report, slice, &format!("The follower's answer to {name}"), &answers));
         }

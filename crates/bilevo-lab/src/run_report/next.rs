@@ -76,8 +76,11 @@ pub(super) fn advice(report: &RunReport<'_>) -> Vec<String> {
     if result.proof.as_ref().is_some_and(|proof| proof.leader.is_none()) {
         advice.push("`bilevo prove` may be able to prove that no decision is better (`--prove` in a run).".into());
     }
+    let space = &report.spec.upper.space;
     let edge: Vec<String> = (0..report.point(Level::Upper).len())
         .filter(|&i| matches!(place(report, Level::Upper, i), Place::AtLow | Place::AtHigh))
+        // A choice between two whole numbers has no other values.
+        .filter(|&i| !(space.variable(i).is_whole() && space.variable(i).closed(None).width() <= 1.0))
         .map(|i| report.name(Level::Upper, i))
         .collect();
     if !edge.is_empty() {

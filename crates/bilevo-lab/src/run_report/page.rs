@@ -1,7 +1,7 @@
 //! Fills the template of a run's report.
 
 use super::next::{Place, advice, place};
-use super::{RunReport, figures};
+use super::{FEASIBLE, RunReport, figures};
 use crate::report::ReportError;
 use crate::report::page::{TablePart, inline};
 use crate::tables::{Cell, Table};
@@ -26,6 +26,8 @@ struct Page {
     curve: bool,
     wide: Vec<String>,
     slices: Vec<(&'static str, Vec<String>)>,
+    /// Whether the pictures leave out some of the follower's variables.
+    leaves_out: bool,
     sensitivity: Option<String>,
     constraints: Vec<Bound>,
     constraints_table: Option<String>,
@@ -84,6 +86,7 @@ pub(super) fn write(report: &RunReport<'_>) -> Result<String, ReportError> {
         curve: pictures[0].is_some(),
         wide: wide.collect(),
         slices,
+        leaves_out: figures::leaves_out(report),
         sensitivity: sensitivity(report).map(|t| table(&t)).transpose()?,
         constraints: report.around.constraints.clone(),
         constraints_table: constraints(report).map(|t| table(&t)).transpose()?,
@@ -246,10 +249,14 @@ fn sensitivity(report: &RunReport<'_>) -> Option<Table> {
         // A slice has other points too, and one of them may lie very close to the answer.
         let range = slice.points.last()?.at - slice.points.first()?.at;
         let whole = report.spec.upper.space.variable(slice.index).is_whole();
-        let step = if whole { 0.5 } else { range / 200.0 };
-        let down = slice.points.iter().rfind(|p| here - p.at > step);
-        let up = slice.points.iter().find(|p| p.at - here > step);
-        let beside = |neighbour: Option<&SlicePoint>| match neighbour {
+        let step = if whole { 1.0 } else { range / 100.0 };
+        let beside = |way: f64| {
+            let moved = |p: &SlicePoint| (p.at - here) * way;
+            let far = slice.points.iter().filter(|p| moved(p) > step / 2.0);
+            far.min_by(|a, b| (moved(a) - step).abs().total_cmp(&(moved(b) - step).abs()))
+        };
+        let (down, up) = (beside(-1.0), beside(1.0));
+        let change = |neighbour: Option<&SlicePoint>| match neighbour {
             Some(p) if p.feasible => {
                 let change = p.upper_value.map_or("–".into(), |v| digits(v - value, 3));
                 format!("{change} (at {})", digits(p.at, 4))
@@ -257,7 +264,7 @@ fn sensitivity(report: &RunReport<'_>) -> Option<Table> {
             Some(p) => format!("infeasible (at {})", digits(p.at, 4)),
             None => "–".into(),
         };
-        Some(vec![report.name(Level::Upper, slice.index), short(here), beside(down), beside(up)])
+        Some(vec![report.name(Level::Upper, slice.index), short(here), change(down), change(up)])
     };
     let rows: Vec<_> = report.slices(Level::Upper).filter_map(row).collect();
     let columns = ["variable", "value", "change of F one step down", "one step up"];
@@ -266,13 +273,22 @@ fn sensitivity(report: &RunReport<'_>) -> Option<Table> {
 }
 
 fn constraints(report: &RunReport<'_>) -> Option<Table> {
+    let tolerance =
+        |bound: &Bound| if bound.equality { report.spec.equality_tolerance.max(FEASIBLE) } else { FEASIBLE };
     let row = |bound: &Bound| {
         let who = if bound.level == Level::Upper { "leader" } else { "follower" };
         let kind = if bound.equality { "= 0" } else { "≤ 0" };
-        let binds = bound.binds.map_or("–", |binds| if binds { "yes" } else { "no" });
+        let missed = if bound.equality { bound.value.abs() } else { bound.value };
+        let (binds, price) = match bound.binds {
+            // What a violated constraint costs says nothing.
+            _ if missed > tolerance(bound) => ("violated", None),
+            Some(true) => ("yes", bound.price),
+            Some(false) => ("no", bound.price),
+            None => ("–", bound.price),
+        };
         let written = report.labels.constraint(bound.level, bound.index);
         let name = written.map_or_else(|| format!("{who} {}", bound.index + 1), |text| format!("{who}: {text}"));
-        vec![name, kind.into(), short(bound.value), binds.into(), number(bound.price)]
+        vec![name, kind.into(), short(bound.value), binds.into(), number(price)]
     };
     let rows: Vec<_> = report.around.constraints.iter().map(row).collect();
     let note = "The value is left side minus right side. The price of a binding constraint is how much the objective \

@@ -155,6 +155,8 @@ fn on_paper(browser: &mut Browser, file: &std::path::Path) {
     browser.open(file);
     let controls = "getComputedStyle(document.querySelector('.controls')).display";
     assert_eq!(browser.eval(controls), "none");
+    let alone = "[...document.querySelectorAll('summary, .legend')].filter(e => getComputedStyle(e).breakAfter !== 'avoid').length";
+    assert_eq!(browser.eval(alone), 0, "no heading ends a page that its pictures do not begin on");
     browser.print("print");
     browser.media("screen", "light");
 }

@@ -93,6 +93,12 @@ fn the_sensitivity_is_that_of_a_whole_step() {
         rest.split_once("A step is").unwrap().0.to_string()
     };
     let before = sensitivity(&around);
+    let next = &before[before.find("toll &#60;north&#62;").unwrap()..];
+    let (here, step) = (result.x().unwrap()[0], 0.1);
+    for at in [here - step, here + step] {
+        let words = format!("(at {})", bilevo::printable::digits(at, 4));
+        assert!(next.contains(&words), "a step is a hundredth of the range: {words} in {next}");
+    }
     let slice = around.slices.iter_mut().find(|slice| (slice.level, slice.index) == (Level::Upper, 0)).unwrap();
     let at = slice.points.iter().position(|point| point.at == result.x().unwrap()[0]).unwrap();
     let beside = SlicePoint { at: slice.points[at].at + 1e-5, ..slice.points[at].clone() };
@@ -157,6 +163,29 @@ fn a_run_without_a_feasible_decision_says_so_first() {
     assert!(result.upper_violation().unwrap() > 1.9);
     assert!(html.contains("<p class=\"lead\">No feasible answer was found."), "{html}");
     assert!(html.contains("Everywhere, a constraint is violated.") && !html.contains("The curve follows"));
+    assert!(!html.contains("Where each search ended"), "F is not comparable where constraints are violated");
+    assert!(html.contains("<td>violated</td><td>–</td>"), "a violated constraint has no price: {html}");
+}
+
+/// Four warehouses respond to a fee on a choice that is open or not; four others never do.
+#[test]
+fn only_what_responds_is_drawn_and_a_choice_has_no_bounds_to_widen() {
+    let follower = |x: &[f64], y: &[f64]| {
+        let wanted = (0..8).map(|j| if j % 2 == 1 { x[0] * (1.0 + j as f64) / 8.0 } else { 0.5 });
+        wanted.zip(y).map(|(wanted, y)| (y - wanted).powi(2)).sum()
+    };
+    let leader = |x: &[f64], y: &[f64]| x[0] + y.iter().sum::<f64>() / 8.0;
+    let open = Space::new().whole("open", 0.0, 1.0);
+    let problem = Functions::new("choice", open, vec![(0.0, 1.0); 8], leader, follower);
+    let (html, result, _) = page(&problem, &[("stop.max_evals", "3000")]);
+    assert_eq!(result.x(), Some(&[0.0][..]));
+    let (_, rest) = html.split_once("The follower&#39;s answer to open").unwrap();
+    let (picture, _) = rest.split_once("</svg>").unwrap();
+    for (j, drawn) in [("y1", false), ("y2", true), ("y7", false), ("y8", true)] {
+        assert_eq!(picture.contains(&format!(">{j}</text>")), drawn, "{j}: {picture}");
+    }
+    assert!(html.contains("only those are drawn that respond"));
+    assert!(html.contains("at its lower bound") && !html.contains("widen them"), "{html}");
 }
 
 /// Searches that took no evaluations would only hide the others.
