@@ -420,7 +420,7 @@ def page(arguments: argparse.Namespace, versions: dict[str, str]) -> str:
         "All solvers call the same Python functions, and every call counts, including those for finite differences. A solver "
         "that stops short of the optimum starts again elsewhere (`bilevo` with another seed). A run ends when F is within 1e-6 and f within 1e-4 of "
         "the known optimum (BASBLib: 1e-4 of each, relative above 1) and no constraint is violated by more than the tolerance "
-        f"of F, or after {arguments.budget:,} evaluations ({arguments.small_budget:,} on BASBLib, and for nested population methods). Each cell shows the median evaluations and processor "
+        f"of F. Otherwise it ends after {arguments.budget:,} evaluations ({arguments.small_budget:,} on BASBLib, and for nested population methods). Each cell shows the median evaluations and processor "
         "seconds of the solved runs, and the number of solved runs if some were not."
         + (EARLIER if arguments.only == OURS else ""),
         "",

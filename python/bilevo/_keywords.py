@@ -15,16 +15,29 @@ R = TypeVar("R")
 
 #: What other libraries call an argument, and what it is called here.
 ELSEWHERE = {
+    "args": "no args=: write lambda x, y: F(x, y, a)",
     "bounds": "bounds_upper= and bounds_lower=",
     "constraints": "upper_constraints= and lower_constraints=",
+    "direction": "maximize=",
+    "disp": "progress=",
     "integrality": "integer_upper= and integer_lower=",
-    "maxfev": "budget=",
-    "maxiter": "budget=",
+    "max_evals": "budget=",
     "max_iter": "budget=",
+    "maxeval": "budget=",
+    "maxfev": "budget=",
+    "maxfun": "budget=",
+    "maxiter": "budget=",
+    "n_calls": "budget=",
     "n_jobs": "workers=",
+    "n_trials": "budget=",
+    "names": "names_upper= and names_lower=",
     "options": "settings=",
+    "processes": "workers=",
     "random_state": "seed=",
     "rng": "seed=",
+    "sense": "maximize=",
+    "timeout": "time_limit= for the run and eval_timeout= for one evaluation",
+    "verbose": "progress=",
 }
 
 

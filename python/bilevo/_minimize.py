@@ -146,7 +146,7 @@ def minimize(
         ``result.audit`` says whether the answer stands. Its evaluations are counted separately.
     audit_evals, audit_tolerance:
         Limit on the lower evaluations of the audit, and the largest gap that counts as none, relative to
-        max(1, \\|f\\|). Each implies ``audit``.
+        ``max(1, |f|)``. Each implies ``audit``.
     position:
         Which answer counts if several are equally good for the follower, in the search and in the
         audit: the best (``"optimistic"``) or the worst (``"pessimistic"``) for the leader. The search

@@ -50,7 +50,7 @@ class BilevelProblem:
     name:
         For messages and records.
     equality_tolerance:
-        h = 0 is met if \\|h\\| is at most this.
+        h = 0 is met if ``|h|`` is at most this.
 
     Examples
     --------

@@ -62,7 +62,7 @@ def prove(
     ``problem`` is a problem file or the name of a built-in one. With ``x`` and ``y``, the proof answers two
     questions: does the follower have a better answer at x, and is there any better decision? With ``claim``, it
     answers only the second, for that value of F. With neither, it solves the problem first, with ``seed``.
-    Differences of F up to ``eps`` times max(1, \\|F\\|) count as none.
+    Differences of F up to ``eps`` times ``max(1, |F|)`` count as none.
 
     >>> import bilevo
     >>> bilevo.prove("basblib/mb_2007_19", claim=-0.2).leader["verdict"]

@@ -159,17 +159,39 @@ class Verification:
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a run. Objective values are as your functions return them.
+    """The result of a run. Print it to read it.
 
-    ``success`` is true if the answer is good: it is feasible at both levels, the follower was rechecked, the
-    search finished (restarts agree, nothing improves any more, or the target is met), and the audit, if you asked
-    for one, confirmed it. Otherwise ``warnings`` says what is wrong, each with a stable ``code``. The exit code of
-    the command line follows the same rule. ``verification`` says how the follower's answer was verified,
-    ``likeness`` how often similar answers were right in test runs.
-    ``solved`` says whether the best known optimum was reached; it is None if none is known. ``notice`` says
-    why ``auto`` switched to another method, if it did. ``evaluations`` has every evaluation of the run (of the
-    first 200,000 points), for ``known=`` of another one. :meth:`to_dict` returns the object that the command
-    line prints with ``--format json``.
+    Attributes
+    ----------
+    x, y:
+        The leader's decision and the follower's answer to it.
+    fun, lower_fun:
+        F and f there, as your functions return them; ``fun_std`` and ``lower_fun_std`` say how exact they are if
+        values are noisy.
+    success:
+        Whether the answer is good: it is feasible at both levels, the follower was rechecked, the search finished
+        (restarts agree, nothing improves any more, or the target is met), and the audit, if you asked for one,
+        confirmed it. The exit code of the command line follows the same rule.
+    warnings:
+        What you should know before you trust the answer, each with a stable ``code``.
+    status, message:
+        Why the run ended, as a word and as a sentence.
+    verification, likeness, audit:
+        How the follower's answer was verified, how often similar answers were right in test runs, and what the
+        audit found.
+    nfev_upper, nfev_lower, nfev:
+        Evaluations of each level, and of both together; ``n_failed`` of them failed.
+    n_lower_searches, n_skipped:
+        Searches for the follower's answer, and decisions that did without one.
+    maxcv_upper, maxcv_lower:
+        By how much the constraints of each level are violated.
+    solved:
+        Whether the best known optimum was reached; None if none is known.
+    notice:
+        What you should know although it is no reason to doubt the answer, such as why ``auto`` chose another method.
+    history, evaluations, failures:
+        The generations; every evaluation (of the first 200,000 points), for ``known=`` of another run; the first
+        evaluations that failed, with their exceptions.
     """
 
     x: Floats

@@ -60,7 +60,8 @@ def vector(value: Any) -> Floats:
     >>> vector(3), vector([[1, 2]])
     (array([3.]), array([1., 2.]))
     """
-    return plain(numbers(value, who="the follower", wanted="y as a list of numbers, or a bilevo.Answer").reshape(-1))
+    wanted = "y alone, as a list of numbers, or bilevo.Answer(y=..., f=..., info=...)"
+    return plain(numbers(value, who="the follower", wanted=wanted).reshape(-1))
 
 
 def column(value: Any, points: int) -> Floats:
@@ -115,10 +116,9 @@ def numbers(value: Any, constraint: bool = False, who: str = "the function", wan
             return array.astype(np.float64, copy=False)
         if array.dtype.kind == "O":
             return array.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{who} returned {_shown(value)}, which is not a number: {error}") from None
-    # A complex value is not shown, so that the mistake has the same message at every point.
-    shown = "a complex value" if array.dtype.kind == "c" else _shown(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{who} returned {_kind(value)}, which is not a number\nhint: return {wanted}") from None
+    shown = "a complex value" if array.dtype.kind == "c" else _kind(value)
     raise TypeError(f"{who} returned {shown}, which is not a number\nhint: return {wanted}")
 
 
@@ -136,6 +136,16 @@ def _is_boolean(value: Any) -> bool:
     return isinstance(value, bool) or kind == "b"
 
 
-def _shown(value: object) -> str:
-    text = repr(value)
-    return f"{text[:57]}..." if len(text) > 60 else text
+def _kind(value: object) -> str:
+    """What a value is, but not which: the mistake must have the same message at every point to be seen as one.
+
+    >>> _kind("3.5"), _kind((np.zeros(2), 3.0)), _kind({})
+    ("a text ('str')", "a tuple of 2 things ('ndarray', 'float')", "a 'dict'")
+    """
+    if isinstance(value, str):
+        return "a text ('str')"
+    name = type(value).__name__
+    if isinstance(value, (list, tuple)) and 0 < len(value) <= 4:
+        parts = ", ".join(f"'{type(part).__name__}'" for part in value)
+        return f"a {name} of {len(value)} thing{'s' if len(value) > 1 else ''} ({parts})"
+    return f"a '{name}'"

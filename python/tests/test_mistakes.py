@@ -41,6 +41,8 @@ def test_only_formulas_can_be_proven_and_a_report_is_html(tmp_path: Any) -> None
         ("maximise", "has no argument `maximise`; did you mean `maximize`"),
         ("constraints", "upper_constraints= and lower_constraints="),
         ("bounds", "bounds_upper= and bounds_lower="),
+        ("max_evals", "it has budget="),
+        ("args", "write lambda x, y: F\\(x, y, a\\)"),
         ("wat", "lists them all"),
     ],
 )

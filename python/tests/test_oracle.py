@@ -272,6 +272,21 @@ def test_a_program_and_a_function_are_the_same_follower(method: str) -> None:
     assert "y" in str(program)
 
 
+def test_a_tuple_of_y_and_f_is_no_answer() -> None:
+    """The message is the same for every decision, so the run ends at once instead of counting failures."""
+    calls = 0
+
+    def pair(x: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        return np.array([x[0]]), float(x[0]) / 2
+
+    words = r"a tuple of 2 things \('ndarray', 'float'\).*\nhint: return y alone.*bilevo.Answer"
+    with pytest.raises(bilevo.EvaluationError, match=f"(?s){words}") as raised:
+        bilevo.minimize(income, follower=pair, bounds_upper=BOUNDS, seed=1)
+    assert raised.value.code == "E302" and calls < 50
+
+
 def test_a_mapping_is_no_answer() -> None:
     with pytest.raises(bilevo.EvaluationError, match="return bilevo.Answer"):
         bilevo.minimize(income, follower=lambda x: {"trips": 1.0}, bounds_upper=BOUNDS, seed=1, budget=20)

@@ -25,7 +25,7 @@ use bilevo::solver::Ready;
 use bilevo::source::{self, Named};
 use bilevo::testing::Faulty;
 use bilevo::trace::TraceWriter;
-use bilevo::{AfterFailure, FailurePolicy, Observer, RunError, Solver, Source, Start, checkpoint, methods, problems};
+use bilevo::{AfterFailure, FailurePolicy, Observer, RunError, Solver, Source, Start, methods, problems};
 use conclude::{conclude, rescue};
 use files::is_stdout;
 use plot::Plot;
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     if args.front || args.sweep.is_some() {
         return sweep::run(args, &stop);
     }
-    let saved = args.resume.as_deref().map(checkpoint::load).transpose()?;
+    let saved = args.resume.as_deref().map(resume::load).transpose()?;
     let source = match &saved {
         Some(saved) => resume::source(args, saved)?,
         None => open(args, args.problem.as_deref().unwrap_or_default(), args.size.dims())?,

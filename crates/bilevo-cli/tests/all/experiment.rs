@@ -266,7 +266,7 @@ fn mistakes_are_refused_before_anything_runs() {
     std::fs::write(folder.path().join("notes.db"), "not a store").unwrap();
     for (arguments, message) in [
         (&["run", "bad.toml"][..], "line 2: there is no problem `smd13`"),
-        (&["run", "none.toml"], "cannot read `none.toml`"),
+        (&["run", "none.toml"], "cannot read `none.toml`: there is no such file\nhint: is the path right?"),
         (&["run", "/dev/zero"], "cannot read `/dev/zero`: it is not an ordinary file"),
         (&["run"], "there is nothing to run"),
         (&["run", "-m", "boc"], "the grid has no problems"),

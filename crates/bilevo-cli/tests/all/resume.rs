@@ -224,7 +224,7 @@ fn files_that_cannot_be_resumed_say_why() {
     };
     case("cut", &bytes[..bytes.len() / 2], "is cut off");
     case("empty", b"", "is cut off");
-    case("foreign", b"{\"a\": 1}", "is not a bilevo checkpoint");
+    case("foreign", b"{\"a\": 1}", "error[E501]: `foreign` is not a bilevo checkpoint");
     let mut future = bytes.clone();
     future[18] = 200;
     case("future", &future, "checkpoint format 200");

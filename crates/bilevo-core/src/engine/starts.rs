@@ -18,7 +18,10 @@ pub struct Start {
 #[non_exhaustive]
 pub enum StartError {
     /// A wrong number of values.
-    #[error("start {number}: {letter} has dimension {expected}, not {got}\nhint: give one number for each variable")]
+    #[error(
+        "start {number} has {got} for {letter}, which has {expected}\nhint: give one number for each variable",
+        got = counted(*.got, "number"), expected = counted(*.expected, "variable")
+    )]
     Size {
         /// Number of the start, from 1.
         number: usize,
@@ -44,6 +47,10 @@ pub enum StartError {
     /// The run has already begun.
     #[error("the run has begun already\nhint: give starts before the first evaluation")]
     Begun,
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 impl Engine {

@@ -54,7 +54,7 @@ pub(crate) fn all_are_there(reader: &mut Reader, field: Option<&Field>) {
         let there: Vec<&str> =
             keys.iter().flat_map(|keys| keys.iter()).map(|(key, _)| key.get_ref().as_ref()).collect();
         let hint = match there.is_empty() {
-            true => format!("add it: [parameters] {name} = 1"),
+            true => format!("the file has no parameters; add `[parameters]` and, below it, `{name} = 1`"),
             false => format!("its parameters are {}", there.join(", ")),
         };
         reader.remark(Severity::Error, 0..0, "parameters", format!("there is no parameter `{name}`"), hint);

@@ -32,13 +32,16 @@ pub(super) struct GridArgs {
     first_seed: Option<u64>,
 }
 
+/// What may be wrong with a grid file that cannot be read.
+const PATHS: &str = "\nhint: is the path right? Without a file, give --methods and --problems";
+
 impl GridArgs {
     /// The requested grid; `None` if neither a file nor names are given.
     pub(super) fn grid(&self) -> anyhow::Result<Option<Grid>> {
         let mut grid = match &self.grid {
             Some(path) => {
                 let text = text_of(path, MAX_FILE)
-                    .map_err(|reason| coded("E401", format!("cannot read `{}`: {reason}", path.display())))?;
+                    .map_err(|reason| coded("E401", format!("cannot read `{}`: {reason}{PATHS}", path.display())))?;
                 let folder = path.parent().unwrap_or(Path::new(""));
                 Grid::parse(&text, folder).map_err(|e| anyhow::anyhow!("in `{}`: {e}", path.display()))?
             }

@@ -23,15 +23,16 @@ pub(crate) struct Args {
     /// A built-in problem (see `bilevo list problems`) or a problem file
     #[arg(required_unless_present = "resume")]
     pub(super) problem: Option<String>,
-    /// The method (see `bilevo list methods`) [default: auto, which chooses one that suits the problem: portfolio
-    /// if all variables are real, exchange-cma-es if some are whole numbers]
+    /// The method (see `bilevo list methods`) [default: auto, which chooses one that suits the problem: portfolio,
+    /// exchange-cma-es if some variables are whole numbers, cr-tlea-cma-es if there are more than 100 variables]
     #[arg(long, short, value_name = "NAME")]
     pub(super) method: Option<String>,
     /// Seed of all random numbers; the same seed gives the same answer [default: a random one, which is printed]
     #[arg(long, short, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
     pub(super) seed: Option<u64>,
     /// When the run has searched enough: `quick` stops earlier than `normal`, `thorough` later, `budget` only when
-    /// the budget is spent, and `local` at the first verified answer, for a good --x0 (portfolio only)
+    /// the budget is spent, and `local` at the first verified answer, which is enough if --x0 is close to the
+    /// optimum (portfolio only) [default: normal]
     #[arg(long, value_name = "EFFORT", value_parser = ["local", "quick", "normal", "thorough", "budget"])]
     pub(super) effort: Option<String>,
     /// Change one setting of the method, as in --set allocator.window=48 (see `bilevo explain`)
@@ -64,7 +65,7 @@ pub(crate) struct Args {
     #[arg(help_heading = "Checks of the answer", long)]
     pub(super) audit: bool,
     /// Treat gaps in the follower's objective up to this as zero, relative to max(1, |f|) [default: the
-    /// file's `position_tolerance`, or 1e-4]
+    /// file's `position_tolerance`, or 1e-4 of what f usually changes by]
     #[arg(help_heading = "Checks of the answer", long, value_name = "GAP", value_parser = positive)]
     pub(super) audit_tolerance: Option<f64>,
     /// Limit on the lower evaluations of the audit, plus half as many for ties [default: 40 times
@@ -115,7 +116,7 @@ pub(crate) struct Args {
     /// What to do if an evaluation fails, after all retries
     #[arg(help_heading = "Evaluations", long, value_enum, default_value_t)]
     pub(super) on_failure: OnFailure,
-    /// How many times to retry a failed evaluation
+    /// How often to try a failed evaluation again
     #[arg(help_heading = "Evaluations", long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000), allow_negative_numbers = true)]
     pub(super) retries: u32,
     /// Save the run to this file, every two seconds and at the end

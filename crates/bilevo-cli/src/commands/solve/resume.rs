@@ -3,9 +3,24 @@
 use super::files::quoted_path;
 use super::{Args, OnFailure, open, with_settings};
 use crate::args::Format;
+use crate::output::coded;
 use anyhow::{Context, bail};
+use bilevo::checkpoint::{self, CheckpointError};
+use bilevo::files::FileError;
 use bilevo::{Checkpoint, Config, Position, RunError, Solver, Source, source};
 use std::path::Path;
+
+/// Reads a saved run.
+pub(super) fn load(file: &Path) -> anyhow::Result<Checkpoint> {
+    checkpoint::load(file).map_err(|error| match error {
+        // Elsewhere the file would be in the way; here it is simply the wrong one.
+        CheckpointError::File(FileError::Foreign { path, .. }) => {
+            let hint = "give a file that `bilevo solve … --checkpoint FILE` wrote";
+            coded("E501", format!("`{}` is not a bilevo checkpoint\nhint: {hint}", path.display()))
+        }
+        error => error.into(),
+    })
+}
 
 /// The problem of a saved run; flags that contradict the run are refused.
 pub(super) fn source(args: &Args, saved: &Checkpoint) -> anyhow::Result<Box<dyn Source>> {
