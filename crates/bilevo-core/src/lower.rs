@@ -52,16 +52,16 @@ settings! {
     population: Option<usize> = None, |c| {
         let (least, most) = c.lower.kind.facts().populations;
         whole(least as u64, most as u64)
-    }, if "a search whose population is free" |c| {
+    }, if "lower.kind other than collaborative and oracle" |c| {
         let (least, most) = c.lower.kind.facts().populations;
         least < most
     };
-    /// Maximum number of generations of a task; if null, from `stop.lower_search_evals` or fixed by the
-    /// search.
+    /// Maximum number of generations of a task; if null, the search's own number, or as many as
+    /// `stop.lower_search_evals` allows.
     max_generations: Option<usize> = None, |_| whole(1, 1_000_000);
     /// How many of the nearest tasks count as neighbours.
     neighbours: usize = 2, |_| whole(1, 1_000_000),
-        if "searches with exchange between tasks" |c| c.lower.kind.facts().exchanges;
+        if "lower.kind = transfer_cma, transfer_de, multiobjective or collaborative" |c| c.lower.kind.facts().exchanges;
     /// A task learns from its neighbours once its best value has not improved over this many
     /// generations, including the current one: 2 compares with the previous generation, 3 with the one
     /// before that, as in the public code.

@@ -54,7 +54,8 @@ impl OracleAnswer {
 
     /// Returns the answer if it can be used.
     ///
-    /// # Errors There is no y, a number is not finite, or y lies outside the problem's lower level, if it has
+    /// # Errors
+    /// There is no y, a number is not finite, or y lies outside the problem's lower level, if it has
     /// one.
     pub fn check(&self, spec: &ProblemSpec) -> Result<(), Failure> {
         let refuse = |kind, message: String| Err(Failure::new(kind, message));

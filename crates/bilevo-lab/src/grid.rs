@@ -88,7 +88,8 @@ impl Grid {
 
     /// Every run of the grid, each once, seed by seed.
     ///
-    /// # Errors An unknown or impossible method, problem, size or setting; a grid without runs or with too many.
+    /// # Errors
+    /// An unknown or impossible method, problem, size or setting; a grid without runs or with too many.
     pub fn tasks(&self) -> Result<Vec<Task>, GridError> {
         let first = self.first_tasks(&|_, _| None)?;
         let seeds = self.first_seed..self.first_seed.saturating_add(self.runs);

@@ -120,7 +120,8 @@ pub const KIND: Kind = Kind { name: "report", description: "a report of bilevo",
 impl Report {
     /// The page.
     ///
-    /// # Errors The page cannot be built.
+    /// # Errors
+    /// The page cannot be built.
     pub fn html(&self) -> Result<String, ReportError> {
         page::write(self)
     }

@@ -108,7 +108,8 @@ pub enum RunGridError {
 
 /// Does the missing runs of a grid; returns when all are done, failed or stopped.
 ///
-/// # Errors The grid is wrong (then nothing is run), or the store is in use by another process or cannot be
+/// # Errors
+/// The grid is wrong (then nothing is run), or the store is in use by another process or cannot be
 /// written; rows written before are safe.
 pub fn run_grid(grid: &Grid, store: &mut Store, options: RunGridOptions<'_>) -> Result<GridReport, RunGridError> {
     Ok(run_tasks(&grid.tasks()?, store, &solve_task, options)?)

@@ -65,7 +65,8 @@ impl TraceWriter {
 
     /// Whether every line was written.
     ///
-    /// # Errors The first error; the run continued without writing further lines.
+    /// # Errors
+    /// The first error; the run continued without writing further lines.
     pub fn finish(self) -> Result<(), FileError> {
         match self.error {
             None => Ok(()),

@@ -40,16 +40,16 @@ settings! {
     /// The elite joins the parents once in this many generations, at no cost; 0 = never. With an
     /// allocator that skips candidates, only in generations in which it skipped some.
     recall: usize = 0, |_| whole(0, 1_000_000);
-    /// Share of the candidates that belong to descents over the decisions: one variable moved, or two
-    /// whole numbers exchanged. Applies if the leader has real variables and the follower whole numbers;
-    /// otherwise all candidates do. With `oracle`, only if the leader has whole numbers.
+    /// Share of the candidates that come from descents over the decisions (one variable moved, or two
+    /// whole numbers exchanged) if the leader has real variables and the follower whole numbers; otherwise all
+    /// candidates do. With `oracle`, only if the leader has whole numbers.
     exchange: f64 = 0.5, |_| number(0.0, 1.0),
         if "lower.kind = exchange or oracle" |c| {
             matches!(c.lower.kind, LowerKind::Exchange | LowerKind::Oracle)
         };
-    /// Descents over the decisions that must end at the best value before the run ends; if null, 3 if the leader
-    /// has real variables to step along, else 4. After ten descents, or twice this many, without a better value the
-    /// run ends anyway.
+    /// How many descents over the decisions must end at the best value before the run ends; if null, 3 if the leader
+    /// has real variables to step along, else 4. Without a better value, the run also ends after ten descents, or
+    /// after twice this number if that is more.
     agreeing: Option<usize> = None, |_| whole(1, 1_000_000),
         if "lower.kind = exchange or oracle" |c| {
             matches!(c.lower.kind, LowerKind::Exchange | LowerKind::Oracle)
