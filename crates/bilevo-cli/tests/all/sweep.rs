@@ -86,6 +86,7 @@ fn what_cannot_be_swept_is_said() {
     for (args, words) in [
         (&["solve", "tolls.toml", "--seed", "1"][..], "the leader has two goals"),
         (&["solve", "income.toml", "--sweep", "c=1:2:3"], "there is no parameter `c`"),
+        (&["solve", "income.toml", "--sweep", "x=1:2:3"], "`x` is a variable, and a sweep changes a parameter"),
         (&["solve", "income.toml", "--sweep", "weights=1:2:3"], "a list of numbers cannot be swept over"),
         (&["solve", "income.toml", "--sweep", "a=1"], "FROM:TO:COUNT"),
         (&["solve", "tolls.toml", "--front", "--audit"], "cannot be used with"),

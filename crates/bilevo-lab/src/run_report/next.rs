@@ -57,15 +57,17 @@ pub(super) fn advice(report: &RunReport<'_>) -> Vec<String> {
             .push("The answer violates constraints. Look at their values above: can all of them be met at all?".into());
     }
     if result.verification.as_ref().is_some_and(|v| v.corrected > 0) {
-        let words = "Rechecks found better answers for the follower during this run, so it has several local optima. \
-                     Repeat the run with another seed, or with more effort (`--effort thorough`).";
+        let words = "Rechecks found better answers for the follower during this run, so it may have several local \
+                     optima. Repeat the run with another seed, or with more effort (`--effort thorough`).";
         advice.push(words.into());
     }
     if let Some(words) = &report.around.broken_off {
         advice.push(format!("The evaluations around the answer were cut short: {words}."));
     }
     let oracle = report.spec.is_oracle_alone();
-    if result.audit.is_none() && !oracle {
+    // Nobody wants proof of an answer that cannot be used.
+    let usable = !report.is_infeasible();
+    if result.audit.is_none() && !oracle && usable {
         advice.push("Check the follower's answer independently: add `--audit` (`audit=True` in Python).".into());
     }
     if oracle && result.success && result.verification.as_ref().is_some_and(|found| found.restarts <= 1) {
@@ -73,7 +75,7 @@ pub(super) fn advice(report: &RunReport<'_>) -> Vec<String> {
                      `local` (`effort=` in Python), the run restarts until its searches agree.";
         advice.push(words.into());
     }
-    if result.proof.as_ref().is_some_and(|proof| proof.leader.is_none()) {
+    if usable && result.proof.as_ref().is_some_and(|proof| proof.leader.is_none()) {
         advice.push("`bilevo prove` may be able to prove that no decision is better (`--prove` in a run).".into());
     }
     let space = &report.spec.upper.space;

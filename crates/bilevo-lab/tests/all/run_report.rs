@@ -163,6 +163,7 @@ fn a_run_without_a_feasible_decision_says_so_first() {
     assert!(result.upper_violation().unwrap() > 1.9);
     assert!(html.contains("<p class=\"lead\">No feasible answer was found."), "{html}");
     assert!(html.contains("Everywhere, a constraint is violated.") && !html.contains("The curve follows"));
+    assert!(html.contains("can all of them be met at all?") && !html.contains("--audit"), "{html}");
     assert!(!html.contains("Where each search ended"), "F is not comparable where constraints are violated");
     assert!(html.contains("<td>violated</td><td>–</td>"), "a violated constraint has no price: {html}");
 }

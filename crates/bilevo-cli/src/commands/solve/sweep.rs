@@ -125,6 +125,7 @@ impl Runs<'_> {
 
     /// Solves for each value in turn, starting from the previous answer.
     fn sweep(&mut self, Values { name, values }: &Values) -> anyhow::Result<Vec<Point>> {
+        refuse_variable(self.path, name)?;
         let mut points: Vec<Point> = Vec::new();
         for &value in values {
             let reading = Reading { parameters: vec![(name.clone(), value)], goal: None };
@@ -213,6 +214,18 @@ impl Runs<'_> {
         }
         Ok(source)
     }
+}
+
+/// Refuses to sweep over a variable, which is a matter of the run.
+fn refuse_variable(path: &str, name: &str) -> anyhow::Result<()> {
+    let Ok(source) = source::open(path, None) else { return Ok(()) };
+    let is_variable = |level| source.names(level).iter().any(|variable| variable.split('[').next() == Some(name));
+    if is_variable(Level::Upper) || is_variable(Level::Lower) {
+        bail!(
+            "`{name}` is a variable, and a sweep changes a parameter\nhint: `bilevo eval` shows the values at a point"
+        );
+    }
+    Ok(())
 }
 
 /// A problem file with other numbers, or with one goal.
