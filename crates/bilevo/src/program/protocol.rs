@@ -258,7 +258,13 @@ fn parse(line: &[u8]) -> Result<Reply, Failure> {
     });
     parsed.map_err(|error| {
         let text = String::from_utf8_lossy(line);
-        bad(format!("the reply `{}` is not understood: {error}", printable(shorten(&text, 200).trim())))
+        let why = match serde_json::from_slice::<serde_json::Value>(line) {
+            Err(_) if error.is_eof() => "the line ends too early".to_string(),
+            Err(_) => "it is not JSON; whatever is no reply belongs to stderr".into(),
+            Ok(serde_json::Value::Object(_)) => error.to_string().replace("expected f64", "expected a number"),
+            Ok(_) => "a reply looks like {\"id\":7,\"value\":1.5}".into(),
+        };
+        bad(format!("the reply `{}` is not understood: {why}", printable(shorten(&text, 200).trim())))
     })
 }
 
@@ -286,7 +292,7 @@ fn without_infinities(line: &[u8]) -> Vec<u8> {
 }
 
 fn check_id(got: Option<&serde_json::Number>, id: u64) -> Result<(), Failure> {
-    let Some(got) = got else { return Err(bad("the reply has no `id`")) };
+    let Some(got) = got else { return Err(bad("the reply has no `id`; repeat that of the request")) };
     // Some languages have only floating-point numbers.
     if got.as_u64() == Some(id) || got.as_f64() == Some(id as f64) {
         return Ok(());
@@ -355,11 +361,16 @@ mod tests {
 
     #[test]
     fn what_is_no_reply_says_why() {
-        assert!(refusal("hello").contains("`hello` is not understood"));
+        assert!(
+            refusal("hello")
+                .contains("`hello` is not understood: it is not JSON; whatever is no reply belongs to stderr")
+        );
+        assert!(refusal("5.0").contains("a reply looks like {\"id\":7,"), "no type of this program is named");
+        assert!(refusal(r#"{"id":7,"value""#).contains("ends too early"));
         assert!(refusal(r#"{"value":1}"#).contains("no `id`"));
         assert!(refusal(r#"{"id":6,"value":1}"#).contains("evaluation 6, but 7"));
         assert!(refusal(r#"{"id":7}"#).contains("neither a `value` nor"));
-        assert!(refusal(r#"{"id":7,"value":"3"}"#).contains("expected f64"));
+        assert!(refusal(r#"{"id":7,"value":"3"}"#).contains("expected a number"));
         assert!(refusal(r#"{"id":7,"value":1,"value":2}"#).contains("duplicate"));
         assert!(refusal(r#"{"id":7,"results":[]}"#).contains("single point"));
         let many = |line: &str| read_reply(line.as_bytes(), 7, 2, true).unwrap_err().message;
