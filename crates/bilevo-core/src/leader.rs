@@ -4,7 +4,7 @@
 //! the solver. A few decisions spread over the box come first. Then follow descents: each is a trust-region search on
 //! a Gaussian process of Φ and G around its best point (`portfolio::follower`, without an x of its own). The first
 //! starts at the best decision known, the others at the best of a few places that look most promising by a model of
-//! the whole box (`overview.rs`). A descent that comes close to the end of an earlier one ends there and counts as
+//! the whole box (`overview.rs`, `probes.rs`). A descent that comes close to the end of an earlier one ends there and counts as
 //! agreeing. Before a claim counts, the descent looks at points along every variable, because a model may not see a
 //! step of the function. The run ends when enough descents agree on the best value.
 //! An end at a kink, to which no model leads, is made exact by a pattern once a second descent has arrived there: most
@@ -31,6 +31,7 @@ mod exchange;
 mod overview;
 mod pattern;
 mod population;
+mod probes;
 mod search;
 pub(crate) mod starts;
 

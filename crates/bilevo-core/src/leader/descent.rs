@@ -281,8 +281,7 @@ mod tests {
     fn descended(earlier: f64) -> (Vec<f64>, usize, bool) {
         let bowl = |at: &[f64]| 1.0 + (at[0] - 0.5) * (at[0] - 0.5) + 3.0 * (at[1] - 0.6) * (at[1] - 0.6);
         let outcome = Outcome { value: earlier, violation: 0.0 };
-        let ends =
-            [End { point: Point { at: vec![0.9, 0.1], row: vec![earlier], outcome }, count: 1, wide: 0, rough: false }];
+        let ends = [End::new(Point { at: vec![0.9, 0.1], row: vec![earlier], outcome }, 1, 0, false)];
         let mut points = Points::new(2, 1);
         let mut knowledge = Knowledge { learner: Learner::lasting(vec![0.3; 2]), merit: Merit::new(0, 0) };
         let start = vec![0.2, 0.3];
@@ -356,8 +355,7 @@ mod tests {
     #[test]
     fn restarts_do_not_leap() {
         let outcome = Outcome { value: 5.0, violation: 0.0 };
-        let earlier =
-            End { point: Point { at: vec![0.9, 0.1], row: vec![5.0], outcome }, count: 1, wide: 0, rough: false };
+        let earlier = End::new(Point { at: vec![0.9, 0.1], row: vec![5.0], outcome }, 1, 0, false);
         assert!(radii(&[], 2)[1] > RADIUS);
         // The radius may grow after a step, but is cut before the next one.
         let restart = radii(&[earlier], 2);

@@ -54,9 +54,22 @@ pub(super) struct End {
     pub(super) wide: usize,
     /// Whether no model leads there, so that a pattern can locate it more exactly.
     pub(super) rough: bool,
+    /// Where the descents began that ended there.
+    pub(super) begun: Vec<Vec<f64>>,
 }
 
 impl End {
+    #[cfg(test)]
+    pub(super) fn new(point: Point, count: usize, wide: usize, rough: bool) -> Self {
+        End { point, count, wide, rough, begun: Vec::new() }
+    }
+
+    /// How far the nearest place is from which a descent is known to end there.
+    fn reach(&self, at: &[f64]) -> f64 {
+        let places = self.begun.iter().chain([&self.point.at]);
+        places.map(|place| distance(place, at)).fold(f64::INFINITY, f64::min)
+    }
+
     /// Takes the point at which another search arrived, if that is better.
     fn take(&mut self, point: &Point) {
         if order::better(&point.outcome, &self.point.outcome) {
@@ -148,13 +161,17 @@ impl Ends {
         };
         let wide = usize::from(search.wide);
         match at.or_else(|| self.list.iter().position(is_same)) {
-            None => self.list.push(End { point: point.clone(), count: 1, wide, rough: search.is_rough() }),
+            None => {
+                let begun = search.begun().map(<[f64]>::to_vec).into_iter().collect();
+                self.list.push(End { point: point.clone(), count: 1, wide, rough: search.is_rough(), begun });
+            }
             Some(index) => {
                 // A descent that found nothing better than its start is no evidence: on a plateau, all values agree.
                 let counts = at.is_some() || search.gain(point, knowledge) > spread;
                 let end = &mut self.list[index];
                 end.count += usize::from(counts);
                 end.wide += wide;
+                end.begun.extend(search.begun().map(<[f64]>::to_vec));
                 end.take(point);
             }
         }
@@ -168,6 +185,15 @@ impl Ends {
         let End { rough, count, .. } = self.list[best];
         (rough && !self.jumps && (count > 1 || self.is_last)).then_some(best)
     }
+}
+
+/// Whether a descent from a place would probably end where earlier ones did that are worse than the best: the nearest
+/// place from which it is known where a descent ends belongs to one of them.
+pub(super) fn leads_to_worse(ends: &[End], at: &[f64]) -> bool {
+    let Some(best) = ends.iter().min_by(|a, b| order::compare(&a.point.outcome, &b.point.outcome)) else {
+        return false;
+    };
+    ends.iter().any(|end| order::better(&best.point.outcome, &end.point.outcome) && end.reach(at) < best.reach(at))
 }
 
 /// Values that differ by less count as the same: usually, and at edges.
@@ -249,14 +275,14 @@ mod tests {
         [0.0, 1.0, 1.5, 2.0, 3.0].into_iter().for_each(|v| points.push(&[0.1 * v, 0.9 - 0.2 * v], &[v]));
         let knowledge = Knowledge { learner: Learner::lasting(vec![0.3; 2]), merit: Merit::new(0, 0) };
         let mut ends = Ends::new(Effort::Normal, 2);
-        ends.list.push(End { point: point(&[0.5, 0.5], 1.0), count: 1, wide: 0, rough: false });
+        ends.list.push(End::new(point(&[0.5, 0.5], 1.0), 1, 0, false));
         ends.finish(&Search::ended(point(&at, value), vec![2.0]), &points, 5, &knowledge);
         ends.list.iter().map(|end| end.count).collect()
     }
 
     /// An end that no model led to, with so many descents there.
     fn rough(value: f64, count: usize) -> End {
-        End { point: point(&[0.5, 0.5], value), count, wide: 0, rough: true }
+        End::new(point(&[0.5, 0.5], value), count, 0, true)
     }
 
     #[test]
@@ -282,6 +308,18 @@ mod tests {
         assert_eq!(ends.finish(&polished, &points, 5, &knowledge), None);
         let End { point, count, rough, .. } = &ends.list[0];
         assert_eq!((point.row[0], *count, *rough, ends.fruitless), (0.999, 2, false, 3));
+    }
+
+    #[test]
+    fn what_lies_next_to_a_start_leads_where_that_led() {
+        let worse = End { begun: vec![vec![0.1, 0.1]], ..End::new(point(&[0.4, 0.1], 2.0), 1, 0, false) };
+        let best = End { begun: vec![vec![0.9, 0.9]], ..End::new(point(&[0.6, 0.9], 1.0), 1, 0, false) };
+        let ends = [worse, best];
+        assert!(leads_to_worse(&ends, &[0.15, 0.2]), "beside where one began");
+        assert!(leads_to_worse(&ends, &[0.45, 0.2]), "beside where it ended");
+        assert!(!leads_to_worse(&ends, &[0.8, 0.8]));
+        assert!(!leads_to_worse(&ends[1..], &[0.15, 0.2]), "nothing worse is known");
+        assert!(!leads_to_worse(&[], &[0.15, 0.2]));
     }
 
     #[test]

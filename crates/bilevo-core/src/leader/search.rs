@@ -7,6 +7,7 @@ use super::exchange::Exchange;
 use super::overview::Overview;
 use super::pattern::{Earlier, Pattern};
 use super::population::Population;
+use super::probes::Probes;
 use crate::order;
 use crate::portfolio::archive::Points;
 use crate::portfolio::follower::Knowledge;
@@ -20,9 +21,6 @@ const KINK: (f64, f64) = (1e-3, 1e-6);
 const EDGE: (f64, f64) = (0.05, 1e-6);
 /// The maximum number of looks around an end that find something better.
 const EXCHANGES: usize = 8;
-/// The number of points before a descent: for each variable, and in addition.
-const PROBES: (usize, usize) = (2, 4);
-
 /// The current search.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Search {
@@ -37,6 +35,8 @@ pub(super) struct Search {
     rough: bool,
     /// The earlier end that it makes exact, if that is its purpose.
     polished: Option<usize>,
+    /// Where it began, if it is a descent.
+    begun: Option<Vec<f64>>,
     /// The values of its first point, if it began at one.
     first: Vec<f64>,
     /// How often a look around its end found something better, and the earlier end at which it had arrived before
@@ -57,13 +57,6 @@ enum Stage {
     Over(Option<Point>, Option<usize>),
 }
 
-/// Points that were asked about before a descent from the best of them.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Probes {
-    best: Option<Point>,
-    count: usize,
-}
-
 /// What a search needs.
 pub(super) struct Surroundings<'a> {
     pub(super) points: &'a Points,
@@ -81,13 +74,14 @@ pub(super) struct Surroundings<'a> {
 
 impl Search {
     fn new(stage: Stage, polishes: bool, wide: bool) -> Self {
-        let (first, exchanges, arrived) = (Vec::new(), 0, None);
-        Search { stage, polishes, wide, compared: wide, rough: false, polished: None, first, exchanges, arrived }
+        let (begun, first, exchanges, arrived) = (None, Vec::new(), 0, None);
+        Search { stage, polishes, wide, compared: wide, rough: false, polished: None, begun, first, exchanges, arrived }
     }
 
     /// A descent from a point, whose values may be known; with looks around its end if requested.
     pub(super) fn descent(start: Vec<f64>, row: Vec<f64>, looks: bool) -> Self {
-        Search::new(Stage::Descent(Descent::new(start, row, looks)), looks, false)
+        let begun = Some(start.clone());
+        Search { begun, ..Search::new(Stage::Descent(Descent::new(start, row, looks)), looks, false) }
     }
 
     /// A descent from the best of the most promising places.
@@ -146,6 +140,11 @@ impl Search {
         if self.wide { f64::INFINITY } else { knowledge.merit.of(&self.first) - knowledge.merit.of(&end.row) }
     }
 
+    /// Where it began, if it is a descent.
+    pub(super) fn begun(&self) -> Option<&[f64]> {
+        self.begun.as_deref()
+    }
+
     /// How far it steps.
     pub(super) fn radius(&self) -> f64 {
         match &self.stage {
@@ -179,10 +178,13 @@ impl Search {
             return wanted;
         }
         let following = match &self.stage {
-            Stage::Probes(Probes { best: Some(best), .. }) => {
-                Stage::Descent(Descent::new(best.at.clone(), best.row.clone(), self.polishes))
-            }
-            Stage::Probes(_) => Stage::Over(None, None),
+            Stage::Probes(probes) => match probes.start(ends) {
+                Some(start) => {
+                    self.begun = Some(start.at.clone());
+                    Stage::Descent(Descent::new(start.at.clone(), start.row.clone(), self.polishes))
+                }
+                None => Stage::Over(None, None),
+            },
             Stage::Descent(descent) => {
                 let (at, row) = descent.best();
                 self.first = descent.first().to_vec();
@@ -237,35 +239,6 @@ impl Search {
     pub(super) fn refuse(&mut self) {
         if let Stage::Descent(descent) = &mut self.stage {
             descent.refuse();
-        }
-    }
-}
-
-impl Probes {
-    /// Whether it has asked enough, or found something better than all ends.
-    fn is_over(&self, with: &Surroundings<'_>) -> bool {
-        let better = |best: &Point| with.ends.iter().all(|end| order::better(&best.outcome, &end.point.outcome));
-        self.count >= PROBES.0 * with.space.dim() + PROBES.1 || self.best.as_ref().is_some_and(better)
-    }
-
-    /// The next place to ask about; none when it is over.
-    fn next(&mut self, with: &mut Surroundings<'_>, stream: &mut Stream) -> Option<Vec<f64>> {
-        if self.is_over(with) {
-            return None;
-        }
-        let points = with.points;
-        let value = |i: usize| Some(with.knowledge.merit.of(points.values(i)));
-        let sound = (0..points.len()).map(|i| (points.point(i), value(i)));
-        let known: Vec<_> = sound.chain(with.failed.iter().map(|at| (at.as_slice(), None))).collect();
-        let ends: Vec<&[f64]> = with.ends.iter().map(|end| &end.point.at[..]).collect();
-        self.count += 1;
-        Some(with.overview.promise(with.space, &known, &ends, stream).at)
-    }
-
-    /// Takes the values of a point.
-    fn tell(&mut self, told: &Point) {
-        if !told.row.is_empty() && self.best.as_ref().is_none_or(|best| order::better(&told.outcome, &best.outcome)) {
-            self.best = Some(told.clone());
         }
     }
 }
@@ -363,7 +336,7 @@ mod tests {
             let stages = followed(&mut search, ends, steps);
             (stages[1..].iter().sum::<usize>(), search.over().unwrap().1)
         };
-        let earlier = End { point: point(&[0.899_999_9, 0.5]), count: 1, wide: 1, rough: false };
+        let earlier = End::new(point(&[0.899_999_9, 0.5]), 1, 1, false);
         assert_eq!(calls(&[earlier]), (0, Some(0)), "it is there already");
         let (alone, _) = calls(&[]);
         assert!(alone > 50, "{alone}");
