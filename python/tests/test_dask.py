@@ -116,11 +116,12 @@ def income_of(x: Any, answer: bilevo.Answer) -> float:
 
 
 @pytest.mark.filterwarnings("ignore::bilevo.BilevoWarning")
-def test_a_followers_own_solver_on_a_cluster_whose_worker_is_killed(client: Any, cluster: Cluster) -> None:
+@pytest.mark.parametrize("method", ["auto", "bl-cma-es"])
+def test_a_followers_own_solver_on_a_cluster_whose_worker_is_killed(client: Any, cluster: Cluster, method: str) -> None:
     def solve(**options: Any) -> bilevo.Result:
         return bilevo.minimize(
             income_of, follower=slow_follower, bounds_upper=[(0, 8), (0, 12)], maximize="upper",
-            method="bl-cma-es", seed=3, budget=60, **options,
+            method=method, seed=3, budget=60, **options,
         )
 
     killer = Killer(cluster)

@@ -34,6 +34,22 @@ def solve(**options: Any) -> bilevo.Result:
     return bilevo.minimize(income, follower=trips, bounds_upper=BOUNDS, **options)
 
 
+def cheapest(x: Any) -> bilevo.Answer:
+    """Travellers take the bridge, the tunnel or the long way, whichever costs them least."""
+    way = int(np.argmin([x[0] + 2, x[1] + 1, 9.0]))
+    return bilevo.Answer(y=[float(way)], info=[float(x[0]), float(x[1]), 0.0][way])
+
+
+def paid(x: Any, answer: bilevo.Answer) -> float:
+    return float(answer.info)
+
+
+def solve_jumps(**options: Any) -> bilevo.Result:
+    """The income jumps where travellers change their way, so that restarts are populations."""
+    options = {"seed": 3, "maximize": "upper", "follower": cheapest} | options
+    return bilevo.minimize(paid, bounds_upper=BOUNDS, **options)
+
+
 def timeless(result: bilevo.Result) -> str:
     raw = result.to_dict()
     return json.dumps({key: value for key, value in raw.items() if "seconds" not in key})
@@ -99,11 +115,40 @@ def test_a_class() -> None:
     assert timeless(bilevo.minimize(Tolls(), seed=3)) == timeless(solve())
 
 
-def test_workers_change_nothing() -> None:
-    alone = timeless(solve(method="cr-bl-cma-es", budget=60))
-    assert timeless(solve(method="cr-bl-cma-es", budget=60, workers=2)) == alone
+def test_a_function_that_jumps_is_searched_by_populations() -> None:
+    result = solve_jumps()
+    assert result.fun == pytest.approx(8, abs=1e-4) and result.success
+    assert result.nfev_lower > 200, "descents alone would take fewer calls"
+
+
+@pytest.mark.parametrize(
+    ("run", "options"), [(solve, {"method": "cr-bl-cma-es", "budget": 60}), (solve, {}), (solve_jumps, {})]
+)
+def test_workers_change_nothing(run: Any, options: dict[str, Any]) -> None:
+    alone = timeless(run(**options))
+    for workers in (1, 2, 3):
+        assert timeless(run(**options, workers=workers)) == alone, workers
     with ThreadPoolExecutor(2) as threads:
-        assert timeless(solve(method="cr-bl-cma-es", budget=60, workers=threads)) == alone
+        assert timeless(run(**options, workers=threads)) == alone
+
+
+class DiesOnce:
+    """A solver that ends its process the first time that the second toll is high."""
+
+    def __init__(self, marker: Path) -> None:
+        self.marker = marker
+
+    def __call__(self, x: Any) -> bilevo.Answer:
+        if x[1] > 10 and not self.marker.exists():
+            self.marker.touch()
+            os._exit(1)
+        return cheapest(x)
+
+
+def test_a_worker_that_dies_changes_nothing(tmp_path: Path) -> None:
+    died = tmp_path / "died"
+    result = solve_jumps(follower=DiesOnce(died), workers=2)
+    assert died.exists() and timeless(result) == timeless(solve_jumps())
 
 
 def test_part_of_the_box_fails() -> None:
@@ -120,26 +165,31 @@ def test_part_of_the_box_fails() -> None:
         bilevo.minimize(income, follower=lambda x: 1 / 0, bounds_upper=BOUNDS, seed=3)
 
 
-def test_ask_and_tell_does_the_same() -> None:
-    problem = bilevo.FunctionProblem(income, follower=trips, bounds_upper=BOUNDS, maximize="upper")
+@pytest.mark.parametrize(("leader", "follower", "run"), [(income, trips, solve), (paid, cheapest, solve_jumps)])
+def test_ask_and_tell_does_the_same(leader: Any, follower: Any, run: Any) -> None:
+    problem = bilevo.FunctionProblem(leader, follower=follower, bounds_upper=BOUNDS, maximize="upper")
     optimizer = bilevo.Optimizer(problem, seed=3)
     levels = set()
     while (batch := optimizer.ask()) is not None:
         levels.add(batch.level)
         if batch.level == "follower":
-            optimizer.tell(batch, [trips(x) for x in batch.x])
+            optimizer.tell(batch, [follower(x) for x in batch.x])
         else:
-            optimizer.tell(batch, [income(point.x, point.y) for point in batch])
+            optimizer.tell(batch, [leader(point.x, point.y) for point in batch])
         optimizer = bilevo.Optimizer.from_bytes(optimizer.to_bytes())
     assert levels == {"follower", "upper"}
-    assert timeless(optimizer.result()) == timeless(solve())
+    assert timeless(optimizer.result()) == timeless(run())
 
 
-def test_a_saved_run_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("run", "options", "calls"),
+    [(solve, {"method": "bl-cma-es"}, 100), (solve, {}, 10), (solve_jumps, {}, 100), (solve_jumps, {}, 400)],
+)
+def test_a_saved_run_goes_on(run: Any, options: dict[str, Any], calls: int, tmp_path: Path) -> None:
     saved = tmp_path / "run.ckpt"
-    stopped = solve(method="bl-cma-es", checkpoint=saved, callback=lambda result: result.nit >= 3)
+    stopped = run(**options, checkpoint=saved, callback=lambda result: result.nfev_lower >= calls)
     assert stopped.status == "observer"
-    assert timeless(solve(method="bl-cma-es", checkpoint=saved)) == timeless(solve(method="bl-cma-es"))
+    assert timeless(run(**options, checkpoint=saved)) == timeless(run(**options))
 
 
 def test_answers_that_change_are_noticed() -> None:
