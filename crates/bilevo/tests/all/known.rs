@@ -1,7 +1,7 @@
 //! What earlier runs evaluated: it is not evaluated again, and it shortens the next run.
 
 use bilevo::known::{Recorder, read, write};
-use bilevo::{Evaluation, RunResult, Solver, Source, Start, codes, source};
+use bilevo::{Evaluation, Evaluations, RunResult, Solver, Source, Start, codes, source};
 
 /// The default method, which makes the most of a table.
 const METHOD: &str = "portfolio";
@@ -77,10 +77,17 @@ fn rows_that_do_not_fit_are_refused_with_a_code() {
 
 #[test]
 fn an_optimum_that_is_given_is_found_at_once() {
-    for (name, y) in [("smd1", [0.0, 0.0, 0.0]), ("smd2", [0.0, 0.0, 1.0]), ("smd5", [1.0, 1.0, 0.0])] {
-        let problem = source::open(name, None).unwrap();
-        let start = Start { x: vec![0.0; 2], y: Some(y.to_vec()) };
-        let result = Solver::new(&*problem).method(METHOD).seed(1).start_at([start]).run().unwrap();
-        assert!(result.evaluations.total() <= 60 && result.solved == Some(true), "{name}: {:?}", result.evaluations);
+    for number in 1..=12 {
+        let name = format!("smd{number}");
+        let problem = source::open(&name, None).unwrap();
+        let (x, y) = bilevo::problems::optima(&name, None).swap_remove(0);
+        // SMD11's follower has two answers that are equally good for it; finding both takes more.
+        let most = if number == 11 { 80 } else { 60 };
+        for seed in 1..=3 {
+            let start = Start { x: x.clone(), y: Some(y.clone()) };
+            let result = Solver::new(&*problem).method(METHOD).seed(seed).start_at([start]).run().unwrap();
+            let Evaluations { upper, lower, .. } = result.evaluations;
+            assert!(upper + lower <= most && result.solved == Some(true), "{name} {seed}: {upper} + {lower}");
+        }
     }
 }
