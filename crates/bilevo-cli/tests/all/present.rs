@@ -19,7 +19,11 @@ fn a_store_becomes_tables_and_a_page() {
     let path = folder.path();
     done(path, &["experiment", "run", "-m", "boc,cr-boc", "-p", "tp6", "--runs", "4", "--store", "s.db"]);
     let table = |more: &[&str]| done(path, &[&["experiment", "table", "--store", "s.db"], more].concat());
-    assert!(table(&[]).contains("cr-boc"));
+    let plain = table(&[]);
+    assert!(plain.contains("cr-boc"));
+    for column in ["Acc_u, Acc_l: ", "FEs_u, FEs_l, FEs_t: ", "ERT: "] {
+        assert!(plain.contains(column), "the note explains the columns: {plain}");
+    }
     assert!(table(&["--format", "markdown", "--reference", "cr-boc", "--holm"]).contains("| +/≈/− | boc |"));
     assert!(table(&["--format", "latex"]).contains("\\toprule"));
     let csv = table(&["--format", "csv", "--reference", "boc"]);

@@ -94,7 +94,11 @@ fn note(groups: &[Group<'_>], options: &Options, tests: &[Tested]) -> String {
     } else if methods(groups).len() > 1 {
         sentences.push("Nothing is tested: --reference METHOD names the method to test the others against.".into());
     }
-    sentences.push("ERT: evaluations of all runs by the number of solved ones.".into());
+    sentences.push(
+        "Acc_u, Acc_l: distance of F and f from the best known values. FEs_u, FEs_l, FEs_t: evaluations of the upper \
+         level, of the lower level, and of both. ERT: the evaluations of all runs, divided by the number of solved runs."
+            .into(),
+    );
     sentences.extend(groups::remarks(groups));
     sentences.join(" ")
 }
