@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, TypeAlias, Union, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -116,6 +116,15 @@ class BilevelProblem:
             "budget": None,
             "follower": "search" if solver is None else "oracle",
         }
+
+    if not TYPE_CHECKING:  # type checkers would take every attribute for one that exists
+
+        def __getattr__(self, name: str) -> Any:
+            # Only called for what is not there.
+            own = type(self).__name__
+            if name == "_spec":
+                raise ProblemError(f"{own} has no sizes and bounds\nhint: call super().__init__(...) in its __init__")
+            raise AttributeError(f"'{own}' object has no attribute '{name}'")
 
     @property
     def n_upper(self) -> int:

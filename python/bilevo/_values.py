@@ -97,7 +97,21 @@ def missing_entry(key: str, out: Mapping[str, object]) -> NoReturn:
     """The error for an `out` that lacks an entry."""
     what = {"F": "the objective", "G": "the values of g <= 0", "H": "the values of h = 0"}[key]
     there = ", ".join(f'out["{name}"]' for name in out) or "nothing"
-    raise KeyError(f'out["{key}"] ({what}) was not set, {there} was')
+    raise KeyError(f'out["{key}"] ({what}) was not set, {there} was; the method has to fill `out`')
+
+
+def undeclared_entry(key: str, value: Any, points: int) -> None:
+    """Refuses constraint values that the problem does not declare; nothing would respect them.
+
+    >>> undeclared_entry("G", [], 1)
+    """
+    count = 0 if value is None else np.size(value) // points
+    if count:
+        kind = {"G": "ieq", "H": "eq"}[key]
+        raise ValueError(
+            f'out["{key}"] has {count} value{"s" if count > 1 else ""}, but the problem declares none'
+            f"\nhint: pass n_{kind}_upper={count} or n_{kind}_lower={count} to super().__init__()"
+        )
 
 
 def numbers(value: Any, constraint: bool = False, who: str = "the function", wanted: str = "a float") -> Floats:

@@ -284,6 +284,36 @@ def test_a_batch_of_the_wrong_shape_is_explained(shape: Any) -> None:
     refused("a batch of .* points needs", bilevo.EvaluationError, f=lambda x, y: shape(toll_trips(x.T, y.T)), **options)
 
 
+@pytest.mark.parametrize("vectorized", [False, True])
+@pytest.mark.parametrize(("key", "hint"), [("G", "n_ieq_upper=2"), ("H", "n_eq_upper=2")])
+def test_constraints_that_are_not_declared_are_refused(key: str, hint: str, vectorized: bool) -> None:
+    """They would have been ignored, and the answer could violate them."""
+
+    class Forgetful(bilevo.BilevelProblem):
+        def evaluate_upper(self, x: Any, y: Any, out: dict[str, Any]) -> None:
+            out["F"] = x[..., 0]
+            out[key] = np.concatenate([1 - x, 2 - x], axis=-1)
+
+        def evaluate_lower(self, x: Any, y: Any, out: dict[str, Any]) -> None:
+            out["F"] = (y[..., 0] - x[..., 0]) ** 2
+            out["G"] = []                                  # declares nothing, and is nothing
+
+    problem = Forgetful([(0, 5)], [(0, 5)], vectorized=vectorized)
+    with pytest.raises(bilevo.EvaluationError, match=rf'out\["{key}"\] has 2 values(.|\n)*{hint}'):
+        bilevo.minimize(problem, seed=1)
+
+
+def test_a_class_that_forgets_its_base_is_told_so() -> None:
+    class Forgetful(bilevo.BilevelProblem):
+        def __init__(self) -> None:
+            pass
+
+    with pytest.raises(bilevo.ProblemError, match=r"Forgetful has no sizes(.|\n)*super\(\).__init__"):
+        bilevo.minimize(Forgetful(), seed=1)
+    with pytest.raises(AttributeError, match="no attribute 'n_middle'"):
+        Forgetful().n_middle  # type: ignore[attr-defined]  # noqa: B018
+
+
 def test_a_missing_entry_of_out_is_named() -> None:
     class Forgetful(bilevo.BilevelProblem):
         def __init__(self) -> None:

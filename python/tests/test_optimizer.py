@@ -127,6 +127,10 @@ def test_bytes_that_are_no_run_are_refused() -> None:
     for bad in (b"", b"something else", good[:-1], good[:40], good[:60] + b"\xff" + good[61:]):
         with pytest.raises(bilevo.CheckpointError):
             bilevo.Optimizer.from_bytes(bad)
+    for bad, code in ((b"", "E501"), (good[:-1], "E502")):
+        with pytest.raises(bilevo.CheckpointError) as raised:
+            bilevo.Optimizer.from_bytes(bad)
+        assert raised.value.code == code
 
 
 def test_repr_names_the_run() -> None:

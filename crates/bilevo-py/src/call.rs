@@ -46,8 +46,9 @@ impl Functions {
                 method.bind(py).call1((x, y, &out))?;
                 let value = number(&entry(&out, "F")?)?;
                 for (key, count) in [("G", *inequalities), ("H", *equalities)] {
-                    if count > 0 {
-                        row(&entry(&out, key)?, count, constraints)?;
+                    match count {
+                        0 => refuse_undeclared(&out, key, 1)?,
+                        _ => row(&entry(&out, key)?, count, constraints)?,
                     }
                 }
                 Ok(value)
@@ -74,8 +75,9 @@ impl Functions {
                 let values = column(&entry(&out, "F")?, n)?;
                 let mut rows = Rows::new(n, inequalities + equalities);
                 for (key, count) in [("G", *inequalities), ("H", *equalities)] {
-                    if count > 0 {
-                        rows.add(&matrix(&entry(&out, key)?, n, count)?, count);
+                    match count {
+                        0 => refuse_undeclared(&out, key, n)?,
+                        _ => rows.add(&matrix(&entry(&out, key)?, n, count)?, count),
                     }
                 }
                 Ok((values, rows.values))
@@ -144,6 +146,14 @@ fn entry<'py>(out: &Bound<'py, PyDict>, key: &str) -> PyResult<Bound<'py, PyAny>
     match out.get_item(key)? {
         Some(value) => Ok(value),
         None => Err(helper(out.py(), "missing_entry")?.call1((key, out)).map_or_else(|e| e, |_| missing())),
+    }
+}
+
+/// Refuses values of constraints that the problem does not declare: nothing would respect them.
+fn refuse_undeclared(out: &Bound<'_, PyDict>, key: &str, points: usize) -> PyResult<()> {
+    match out.get_item(key)? {
+        Some(value) => helper(out.py(), "undeclared_entry")?.call1((key, value, points)).map(drop),
+        None => Ok(()),
     }
 }
 

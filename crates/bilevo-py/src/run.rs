@@ -352,7 +352,8 @@ impl Run {
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
         let read = py.detach(|| crate::saved::read(bytes));
-        let (run, told, records) = read.map_err(|message| errors::exception(py, "CheckpointError", message))?;
+        let (run, told, records) =
+            read.map_err(|(code, message)| errors::told(py, "CheckpointError", code, message))?;
         Ok(Run::of(run, told, records))
     }
 }

@@ -40,10 +40,13 @@ pub(crate) fn write(run: &Run, told: &Told, records: &[(GenerationRecord, f64)])
 /// A run, the answers to its open batch, and its completed generations.
 type Saved = (Run, Told, Vec<(GenerationRecord, f64)>);
 
+/// A stable code and a message.
+type Refusal = (&'static str, String);
+
 /// The run that [`write`] wrote.
-pub(crate) fn read(bytes: &[u8]) -> Result<Saved, String> {
-    let foreign = || format!("these bytes are not a saved run{HINT}");
-    let damaged = |reason: &str| format!("the saved run is damaged: {reason}{HINT}");
+pub(crate) fn read(bytes: &[u8]) -> Result<Saved, Refusal> {
+    let foreign = || ("E501", format!("these bytes are not a saved run{HINT}"));
+    let damaged = |reason: &str| ("E502", format!("the saved run is damaged: {reason}{HINT}"));
     let rest = bytes.strip_prefix(MAGIC).ok_or_else(foreign)?;
     let (checksum, payload) = rest.split_first_chunk::<4>().ok_or_else(|| damaged("its end is missing"))?;
     if u32::from_le_bytes(*checksum) != crc32fast::hash(payload) {
@@ -52,7 +55,8 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Saved, String> {
     let saved: In = postcard::from_bytes(payload).map_err(|error| damaged(&error.to_string()))?;
     if saved.id.version != bilevo::VERSION {
         let (theirs, ours) = (saved.id.version, bilevo::VERSION);
-        return Err(format!("the run was saved by bilevo {theirs}, this is {ours}\nhint: continue with that version"));
+        let words = format!("the run was saved by bilevo {theirs}, this is {ours}\nhint: continue with that version");
+        return Err(("E503", words));
     }
     let mut run = Run::new(saved.engine, saved.id.method).of_source(saved.source, saved.id.problem_hash);
     let fits = match run.ask().map_err(|error| damaged(&error.to_string()))? {
