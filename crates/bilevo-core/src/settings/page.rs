@@ -44,7 +44,7 @@ pub fn page() -> String {
         let known = SECTIONS.iter().find(|(name, ..)| *name == section);
         let (title, words) = known.map_or((section, ""), |(_, title, words)| (*title, *words));
         let _ = write!(page, "\n## {title}\n\n{words}\n\n");
-        page += "| Setting | Default | Takes | Used | Meaning |\n|---|---|---|---|---|\n";
+        page += "| Setting | Meaning | Default | Takes | Used |\n|---|---|---|---|---|\n";
         all().iter().filter(|s| s.section() == section).for_each(|setting| page += &row(setting));
     }
     page + &variants() + &budgets()
@@ -54,10 +54,10 @@ fn row(setting: &Setting) -> String {
     let config = Config::default();
     let cells = [
         format!("`{}`", setting.path),
+        setting.meaning(),
         setting.text(&config),
         setting.takes(&config).replace(" for the default", ""),
         setting.used_by(),
-        setting.meaning(),
     ];
     format!("| {} |\n", cells.join(" | ").replace("|  |", "| |"))
 }
