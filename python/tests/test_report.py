@@ -33,6 +33,12 @@ def test_a_result_writes_a_page(tmp_path: Path) -> None:
     assert "F along toll" not in (tmp_path / "run.html").read_text(encoding="utf-8")
 
 
+def test_the_title_is_the_name_if_there_is_one(tmp_path: Path) -> None:
+    for name, title in ((None, "Your problem"), ("north road", "north road")):
+        toll(name=name).report(tmp_path / "run.html", evaluations=0)
+        assert f"<h1>{title}</h1>" in (tmp_path / "run.html").read_text(encoding="utf-8")
+
+
 def test_a_unit_of_nothing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(bilevo.ProblemError, match="there is no variable `tol`\nhint: the names are toll, trips, F, f"):
         toll().report(tmp_path / "run.html", units={"tol": "EUR"})

@@ -13,6 +13,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+/// The name of a problem from functions to which the user gave none.
+const UNNAMED: &str = "function";
+
 /// Writes the report on a run, whose result is given as JSON, after exploring the neighbourhood of its answer with at
 /// most about this many evaluations, each within a time limit.
 #[allow(clippy::too_many_arguments)]
@@ -45,6 +48,9 @@ pub(super) fn write<'a>(
     }
     let seen = seen.map_err(|error| unreadable(&error))?;
     let (around, labels, command) = (&seen, &Labels { units, ..Labels::default() }, "");
+    // Functions without a name are all called that; as the title of a page it says nothing.
+    let titled = ProblemSpec { name: "Your problem".into(), ..spec.clone() };
+    let spec = if spec.name == UNNAMED { &titled } else { spec };
     let page = RunReport { spec, result: &result, records, around, labels, command };
     let html = page.html().map_err(|error| unreadable(&error))?;
     bilevo::files::prepare(path, &KIND)
