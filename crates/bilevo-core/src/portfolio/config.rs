@@ -53,7 +53,7 @@ settings! {
     ties: usize = 3, |_| whole(0, 1000);
     /// Whether to search along the border between two answers of the follower.
     borders: Switch = Switch::On, |_| words(Switch::ALL);
-    /// Whether to survey the leader's box before the run ends, and to descend from decisions that are better than their
+    /// Whether to survey the leader's box once restarts agree, and to descend from decisions that are better than their
     /// neighbours.
     survey: Switch = Switch::On, |_| words(Switch::ALL);
     /// Whether a restart ends when it comes near the best verified decision.

@@ -67,6 +67,12 @@ impl Kind {
         use Kind::{Dent, Descent, Finish, Known, NearEnds, Population};
         matches!(self, Descent | Known | NearEnds | Dent | Finish | Population)
     }
+
+    /// Whether it looks for decisions at which the follower is indifferent.
+    pub(super) fn is_about_ties(self) -> bool {
+        use Kind::{Exact, LeanAway, LeanHere, LeanOn, Regret};
+        matches!(self, LeanHere | LeanAway | LeanOn | Regret | Exact)
+    }
 }
 
 /// One search.
@@ -208,18 +214,26 @@ impl History {
         let mut agreement = (0, 0);
         for restart in 1..=self.restart() {
             let first = self.of_restart(restart).next().map(|e| e.kind);
-            let leaning = matches!(first, Some(Kind::LeanHere | Kind::LeanAway));
-            let agrees = match leaning {
-                true => !self.is_on_plateau() && self.confirms(restart, elite),
-                false => self.agrees(restart, elite),
+            let agrees = match first {
+                Some(Kind::LeanHere | Kind::LeanAway) => !self.is_on_plateau() && self.confirms(restart, elite),
+                Some(Kind::Survey) => !self.is_on_plateau() && self.is_all_one_basin(restart, elite),
+                _ => self.agrees(restart, elite),
             };
-            let wide = matches!(first, Some(Kind::Population | Kind::LeanAway | Kind::Smooth));
+            let wide = matches!(first, Some(Kind::Population | Kind::LeanAway | Kind::Smooth | Kind::Survey));
             // The evaluations of a whole earlier run count as two restarts, one of them wide.
             let by_run = self.is_known_widely && first == Some(Kind::Known);
             agreement.0 += usize::from(agrees) + usize::from(agrees && by_run);
             agreement.1 += usize::from(agrees && (wide || by_run));
         }
         agreement
+    }
+
+    /// Whether the whole box seems to be the elite's basin: a survey was made, and a descent from every dent ended at
+    /// the elite.
+    fn is_all_one_basin(&self, survey: u64, elite: &Claim) -> bool {
+        let first = |restart: &u64| self.of_restart(*restart).next().is_some_and(|e| e.kind == Kind::Dent);
+        let descents: Vec<u64> = (survey..=self.restart()).filter(first).collect();
+        descents.len() == self.dents.len() && descents.iter().all(|restart| self.agrees(*restart, elite))
     }
 
     /// Whether the elite is the answer of a whole earlier run.

@@ -5,17 +5,20 @@
 //!    population continues. If a verdict finds another answer, a descent continues from there. If the claim would
 //!    have paid off, a search follows the border between the two answers, and does so again with every further answer
 //!    that a verdict finds there; a rival that merely moved is tracked. If the restart claimed a better value at a
-//!    decision without an answer, a search looks for the last decision that has one. A leaning descent continues to
-//!    its exact end and, if that leads nowhere, to a decision where the follower loses nothing.
+//!    decision without an answer, a search looks for the last decision that has one. A leaning descent gets
+//!    a verdict if F no longer depends on the weight, then continues to its exact end and, if that leads nowhere, to a
+//!    decision where the follower loses nothing.
 //! 3. If no other restart agrees with the elite, it is verified again: its value may come from an answer that is not
 //!    the follower's.
-//! 4. The run ends when three feasible and uncorrected restarts agree, one of them wide. A restart that saw only one
-//!    value of F, as on a plateau, agrees with no other. Before the end come a survey of the leader's box with
-//!    descents from its dents, a thorough look at the elite's other answers, and leaning descents. An infeasible
+//! 4. When all but one of the restarts needed agree, a survey looks for other basins of the leader, and descents start
+//!    from its dents.
+//! 5. The run ends when three feasible and uncorrected restarts agree, one of them wide. A survey is a wide restart; it
+//!    agrees if every descent from its dents does. A restart that saw only one value of F, as on a plateau, agrees with
+//!    no other. Before the end come a thorough look at the elite's other answers, and leaning descents. An infeasible
 //!    elite needs twice the agreement. The run also ends without agreement when many restarts have found nothing
 //!    better.
-//! 5. If values are noisy, simpler rules replace all of this (`noisy`).
-//! 6. Otherwise it restarts: with descents as long as they end at the same value, then with populations and descents
+//! 6. If values are noisy, simpler rules replace all of this (`noisy`).
+//! 7. Otherwise it restarts: with descents as long as they end at the same value, then with populations and descents
 //!    in turn. A leaning descent follows each restart that decided nothing.
 
 mod borders;
@@ -31,7 +34,7 @@ use super::history::{Entry, History, Kind};
 use super::search::End;
 use super::verify::{DIFFERENT, Depth};
 use borders::{after_correction, another_round, may_cost};
-use ending::{closing, is_exhausted};
+use ending::{closing, is_exhausted, surveyed};
 use ties::{after_exact, after_leaning, after_regret, lean, lean_from, lean_is_due, regret, tied};
 
 /// The number of descents before the first population, as long as they end at the same value.
@@ -97,6 +100,9 @@ pub(super) fn next(history: &History, config: &PortfolioConfig) -> Next {
     }
     if let Some(at) = doubted(history).filter(|_| config.doubt.is_on()) {
         return Next::Verify(at, Depth::Full);
+    }
+    if let Some(next) = surveyed(history, config) {
+        return next;
     }
     if is_agreed(history, config) || is_exhausted(history, config) {
         return closing(history, config);

@@ -102,6 +102,17 @@ enum Stage {
     Ended(Verdict),
 }
 
+/// Who chose the claimed answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Chosen {
+    /// The follower.
+    ByFollower,
+    /// A follower that leant to the leader.
+    Leaning,
+    /// The leader, among equals.
+    ByLeader,
+}
+
 /// How a verdict is made.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Look {
@@ -113,8 +124,7 @@ pub(super) struct Look {
     pub(super) range: Option<f64>,
     /// Whether the problem says which of equally good answers counts.
     pub(super) decided: bool,
-    /// Whether the leader chose the answer, as tie searches do; otherwise it is what a follower found.
-    pub(super) chosen: bool,
+    pub(super) chosen: Chosen,
     /// Whether other values of each variable are tried in turn.
     pub(super) scan: Switch,
     /// The evaluations that are left for it.

@@ -12,6 +12,8 @@ use crate::portfolio::verify::Depth;
 /// elite, and otherwise.
 const FRUITLESS: (usize, usize) = (3, 15);
 
+/// The maximum number of dents from which descents start.
+const DENTS: usize = 3;
 /// The number of descents from near the ends of the leader's box if restarts end on a plateau.
 const PLATEAU: usize = 6;
 
@@ -28,11 +30,20 @@ fn wanted(effort: Effort) -> Option<(usize, usize)> {
 
 /// Whether enough restarts agree with the elite; one more is needed if several ended elsewhere.
 pub(in crate::portfolio) fn is_agreed(history: &History, config: &PortfolioConfig) -> bool {
-    let (Some((all, wide)), Some(elite)) = (wanted(config.effort), history.elite()) else { return false };
-    let times = if history.scales.is_feasible(elite) { 1 } else { 2 };
+    let Some((all, wide)) = required(history, config) else { return false };
     let (agreeing, wide_ones) = history.agreement();
-    let all = all + usize::from(history.elsewhere() > 1);
-    agreeing >= times * all && wide_ones >= times * wide
+    agreeing >= all && wide_ones >= wide
+}
+
+/// The same, but for one restart.
+fn nearly_agreed(history: &History, config: &PortfolioConfig) -> bool {
+    required(history, config).is_some_and(|(all, _)| history.agreement().0 + 1 >= all)
+}
+
+fn required(history: &History, config: &PortfolioConfig) -> Option<(usize, usize)> {
+    let ((all, wide), elite) = (wanted(config.effort)?, history.elite()?);
+    let times = if history.scales.is_feasible(elite) { 1 } else { 2 };
+    Some((times * (all + usize::from(history.elsewhere() > 1)), times * wide))
 }
 
 /// Whether so many restarts have found nothing better that more of them are not worth their cost, although they do
@@ -61,9 +72,6 @@ pub(super) fn closing(history: &History, config: &PortfolioConfig) -> Next {
     }
     // Some of what an earlier run tried before its end need not be tried again.
     let known = history.is_elite_known();
-    if let Some(next) = surveyed(history).filter(|_| config.descent > 0 && config.survey.is_on() && !known) {
-        return next;
-    }
     let entry = &history.entries[at];
     let Some(verdict) = &entry.verdict else { return Next::End };
     let looked =
@@ -84,13 +92,19 @@ pub(super) fn closing(history: &History, config: &PortfolioConfig) -> Next {
     if leans_since(history) < ties { lean(history) } else { Next::End }
 }
 
-/// A survey of the box, then descents from its dents. On a plateau, which may fill all but a corner of a box that is
-/// far too wide, descents from closer and closer to the ends of the box.
-fn surveyed(history: &History) -> Option<Next> {
-    if !history.entries.iter().any(|e| e.kind == Kind::Survey) {
-        return Some(Next::Restart(Kind::Survey));
+/// A survey of the box once restarts agree but for one, then descents from its dents. On a plateau, which may fill all
+/// but a corner of a box that is far too wide, descents from closer and closer to the ends of the box.
+pub(super) fn surveyed(history: &History, config: &PortfolioConfig) -> Option<Next> {
+    let thorough = matches!(config.effort, Effort::Normal | Effort::Thorough);
+    // Some of what an earlier run tried before its end need not be tried again.
+    if config.descent == 0 || !config.survey.is_on() || !thorough || history.is_elite_known() {
+        return None;
     }
-    let dent = history.dents.get(restarts(history, Kind::Dent).count());
+    if !history.entries.iter().any(|e| e.kind == Kind::Survey) {
+        let is_due = nearly_agreed(history, config) || is_exhausted(history, config);
+        return is_due.then_some(Next::Restart(Kind::Survey));
+    }
+    let dent = history.dents.iter().take(DENTS).nth(restarts(history, Kind::Dent).count());
     let closer = history.is_on_plateau() && restarts(history, Kind::NearEnds).count() < PLATEAU;
     dent.cloned().map(Next::Dent).or_else(|| closer.then_some(Next::Restart(Kind::NearEnds)))
 }

@@ -68,12 +68,52 @@ fn after(entries: Vec<Entry>) -> Next {
 }
 
 #[test]
-fn a_run_begins_with_two_descents_and_a_population() {
+fn a_run_begins_with_two_descents_and_a_survey_if_they_agree() {
     assert_eq!(after(vec![]), Next::Restart(Kind::Descent));
     let first = verified(1, Kind::Descent, 0.2);
     assert_eq!(after(vec![first.clone()]), Next::Restart(Kind::Descent));
     let second = verified(2, Kind::Descent, 0.2);
-    assert_eq!(after(vec![first, second]), Next::Restart(Kind::Population));
+    assert_eq!(after(vec![first.clone(), second.clone()]), Next::Restart(Kind::Survey));
+    let config = PortfolioConfig { survey: Switch::Off, ..PortfolioConfig::default() };
+    assert_eq!(next(&History { entries: vec![first, second], ..empty() }, &config), Next::Restart(Kind::Population));
+}
+
+#[test]
+fn a_survey_without_another_basin_is_a_wide_restart_that_agrees() {
+    let run = |dents: &[f64], more: &[Entry]| {
+        let dents = dents.iter().map(|x| claim(*x, 0.5)).collect();
+        let first = [verified(1, Kind::Descent, 0.2), verified(2, Kind::Descent, 0.2), surveyed(3)];
+        let history = History { entries: [&first[..], more].concat(), dents, ..empty() };
+        (history.agreement(), next(&history, &PortfolioConfig::default()))
+    };
+    assert_eq!(run(&[], &[]), ((3, 1), Next::Verify(0, Depth::Wide)));
+    // A dent has to be followed, and its descent has to end at the elite.
+    assert_eq!(run(&[0.4], &[]), ((2, 0), Next::Dent(claim(0.4, 0.5))));
+    let arrived = ended(4, Kind::Dent, End::Arrived, 0.2);
+    assert_eq!(run(&[0.4], std::slice::from_ref(&arrived)), ((4, 1), Next::Verify(0, Depth::Wide)));
+    let elsewhere = verified(4, Kind::Dent, 0.4);
+    assert_eq!(run(&[0.4], &[elsewhere]), ((2, 0), Next::Restart(Kind::Population)));
+    // There may be more dents than descents.
+    let three: Vec<Entry> = (4..7).map(|restart| ended(restart, Kind::Dent, End::Arrived, 0.2)).collect();
+    assert_eq!(run(&[0.3, 0.4, 0.5], &three).0, (6, 1));
+    assert_eq!(run(&[0.3, 0.4, 0.5, 0.6], &three), ((5, 0), Next::Restart(Kind::Population)));
+}
+
+#[test]
+fn a_survey_comes_when_one_more_restart_has_to_agree() {
+    let run = |entries: &[Entry], effort: Effort| {
+        let config = PortfolioConfig { effort, ties: 0, ..PortfolioConfig::default() };
+        next(&History { entries: entries.to_vec(), ..empty() }, &config) == Next::Restart(Kind::Survey)
+    };
+    assert!(!run(&agreed()[..1], Effort::Normal) && run(&agreed()[..2], Effort::Normal));
+    assert!(!run(&agreed(), Effort::Thorough) && !run(&agreed(), Effort::Budget) && !run(&agreed(), Effort::Quick));
+    let fourth = [&agreed()[..], &[verified(4, Kind::Descent, 0.2)]].concat();
+    assert!(run(&fourth, Effort::Thorough));
+    // One more where two have ended elsewhere.
+    let others = [verified(3, Kind::Population, 0.4), verified(4, Kind::Population, 0.5)];
+    let split = [&agreed()[..2], &others].concat();
+    assert!(!run(&split, Effort::Normal));
+    assert!(run(&[&split[..], &[verified(5, Kind::Population, 0.2)]].concat(), Effort::Normal));
 }
 
 #[test]
@@ -251,10 +291,18 @@ fn leaning_that_promises_more_goes_on_to_its_exact_end() {
             assert_eq!(after(entries.clone()), expected);
             entries.push(ended(4, Kind::LeanOn, End::Converged, 0.01));
         }
-        assert_eq!(after(entries.clone()), exact(0.01));
+        // F does not depend on the weight any more: is the follower indifferent right there?
+        let last = entries.len() - 1;
+        assert_eq!(after(entries.clone()), Next::Verify(last, Depth::Full));
+        entries[last] = verified(4, Kind::LeanOn, 0.01);
+        let Next::Exact(from, _) = after(entries.clone()) else { panic!() };
+        assert_eq!(from, claim(0.01, 0.5), "it is, and the exact end begins there");
+        entries[last] = corrected(4, Kind::LeanOn, 0.01, 0.3);
+        assert_eq!(after(entries.clone()), Next::Exact(claim(0.01, 0.5), vec![vec![0.9]]), "it is not");
     }
     // A gain that goes with the weight is none.
     let last = entries.len() - 1;
+    entries[last - 2] = ended(4, Kind::LeanOn, End::Converged, 0.01);
     entries[last - 1] = ended(4, Kind::LeanOn, End::Converged, 0.1);
     entries[last] = ended(4, Kind::LeanOn, End::Converged, 0.15);
     assert_ne!(after(entries.clone()), exact(0.15));
@@ -504,13 +552,13 @@ fn before_the_end_an_elite_that_is_not_the_end_of_a_descent_is_finished_by_one()
     let run = |kind: Kind, end: End, more: &[Entry]| {
         let elite = Entry { end, ..verified(3, kind, 0.2) };
         let others = [verified(1, Kind::Descent, 0.20001), verified(2, Kind::Population, 0.20002)];
-        after([&others[..], &[elite], more].concat())
+        after([&others[..], &[elite], more, &[surveyed(9)]].concat())
     };
-    let (finish, survey) = (Next::Finish(claim(0.2, 0.5), NARROW * NARROW), Next::Restart(Kind::Survey));
+    let (finish, wide) = (Next::Finish(claim(0.2, 0.5), NARROW * NARROW), Next::Verify(2, Depth::Wide));
     assert_eq!(run(Kind::Descent, End::Spent, &[]), finish);
     assert_eq!(run(Kind::Population, End::Converged, &[verified(4, Kind::LeanHere, 0.9)]), finish);
-    assert_eq!(run(Kind::Descent, End::Converged, &[]), survey, "it is one");
-    assert_eq!(run(Kind::Descent, End::Spent, &[verified(3, Kind::Finish, 0.20003)]), survey, "that was tried");
+    assert_eq!(run(Kind::Descent, End::Converged, &[]), wide, "it is one");
+    assert_eq!(run(Kind::Descent, End::Spent, &[verified(3, Kind::Finish, 0.20003)]), wide, "that was tried");
 }
 
 #[test]
@@ -585,8 +633,9 @@ fn parts_that_are_switched_off_are_left_out() {
     loose[0] = Entry { end: End::Spent, ..verified(1, Kind::Descent, 0.2) };
     loose[1] = verified(2, Kind::Descent, 0.20001);
     loose[2] = verified(3, Kind::Population, 0.20002);
+    loose.push(surveyed(4));
     let [with, without] = differ(loose, PortfolioConfig { exact: off, ..on.clone() });
-    assert!(matches!(with, Next::Finish(..)) && without == Next::Restart(Kind::Survey), "{with:?} {without:?}");
+    assert!(matches!(with, Next::Finish(..)) && without == Next::Verify(0, Depth::Wide), "{with:?} {without:?}");
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Ties: when leaning descents are made, with which weights, and what follows them.
 
-use super::borders::{may_cost, rivals};
+use super::borders::{may_cost, rivals, with_rival};
 use super::{NARROW, Next, restarts};
 use crate::portfolio::claim::Claim;
 use crate::portfolio::config::PortfolioConfig;
 use crate::portfolio::history::{Entry, History, Kind};
-use crate::portfolio::verify::Verdict;
+use crate::portfolio::verify::{Depth, Verdict};
 
 /// A leaning descent has lost its way if F changes by this many times as much as under the previous weight.
 const LEAP: f64 = 4.0;
@@ -46,7 +46,11 @@ pub(super) fn after_exact(history: &History, last: &Entry) -> Option<Next> {
 /// A leaning descent that promises more than the elite continues under a smaller weight, then to its exact end. If it
 /// leaps, or no longer promises anything, it has lost its way, and the exact end starts from the one before.
 pub(super) fn after_leaning(history: &History, config: &PortfolioConfig, restart: &[&Entry]) -> Option<Next> {
-    let first = restart.first()?;
+    let (first, last) = (restart.first()?, restart.last()?);
+    if let Some(verdict) = &last.verdict {
+        let from = last.claim.clone()?;
+        return Some(Next::Exact(from, with_rival(rivals(history), &verdict.claim.y)));
+    }
     let free = first.kind == Kind::LeanAway && !has_ended_away(history);
     if !free && !may_cost(history, config, Kind::Exact) {
         return None;
@@ -71,6 +75,10 @@ pub(super) fn after_leaning(history: &History, config: &PortfolioConfig, restart
     let weight = ladder.get(claims.len()).filter(|_| claims.len() == restart.len());
     if let Some(weight) = weight {
         return Some(Next::Lean { kind: Kind::LeanOn, from: Some(claim.clone()), weight: *weight });
+    }
+    // If F does not depend on the weight any more, the follower may be indifferent right here.
+    if claims.len() == restart.len() && stood_still(history, &claims) {
+        return Some(Next::Verify(history.entries.len() - 1, Depth::Full));
     }
     // If nothing is tied, the gain grows with the weight: what would remain of it at weight zero?
     let Some((before, elite)) = claims.len().checked_sub(2).map(|i| claims[i]).zip(history.elite()) else {
@@ -135,7 +143,7 @@ pub(super) fn leans_since(history: &History) -> usize {
 
 pub(super) fn is_found_by_leaning(history: &History) -> bool {
     let elite = history.entries.get(history.elite_since());
-    elite.is_some_and(|e| matches!(e.kind, Kind::Exact | Kind::Regret))
+    elite.is_some_and(|e| e.kind.is_about_ties())
 }
 
 /// As long as restarts do not agree: one after each of them, and repeatedly if a leaning descent found the elite.

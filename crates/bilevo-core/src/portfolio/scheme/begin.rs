@@ -16,7 +16,7 @@ use crate::portfolio::search::sample::Sample;
 use crate::portfolio::search::smooth::Smooth;
 use crate::portfolio::search::survey::Survey;
 use crate::portfolio::search::{Goal, Ground};
-use crate::portfolio::verify::{DIFFERENT, Depth, Look, Verify};
+use crate::portfolio::verify::{Chosen, DIFFERENT, Depth, Look, Verify};
 use crate::position::PositionKind;
 use crate::problem::{Level, ProblemSpec};
 use crate::rng::{Purpose, Stream, Streams};
@@ -182,7 +182,11 @@ impl Portfolio {
             number: self.history.entries.len() as u64 + entry.looks,
             range: self.history.follower_range(),
             decided: self.config.position.kind != PositionKind::Any,
-            chosen: matches!(entry.kind, Kind::Exact | Kind::Regret),
+            chosen: match entry.kind {
+                Kind::Exact | Kind::Regret => Chosen::ByLeader,
+                Kind::LeanHere | Kind::LeanAway | Kind::LeanOn => Chosen::Leaning,
+                _ => Chosen::ByFollower,
+            },
             scan: self.config.portfolio.scan,
             room: usize::try_from(left).unwrap_or(usize::MAX),
         };

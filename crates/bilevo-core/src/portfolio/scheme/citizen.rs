@@ -21,7 +21,7 @@ pub(super) fn steps(_config: &Config) -> Vec<String> {
         "Where a search ends, verify the follower's answer without the models.",
         "Restart: by descents as long as they end at the same value, otherwise by populations, whose candidates are chosen by contrastive ranking and which end with a descent.",
         "If the follower has several good answers, search the border between them.",
-        "Before the end, survey the leader's box, and descend where a decision is better than its neighbours.",
+        "Once restarts agree, survey the leader's box, and descend where a decision is better than its neighbours.",
         "Before the end, look for decisions at which the follower is indifferent, by searches that favour the leader.",
         "End when enough restarts agree.",
     ]

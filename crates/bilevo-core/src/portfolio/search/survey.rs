@@ -18,8 +18,6 @@ use serde::{Deserialize, Serialize};
 
 /// The number of decisions: this many, plus this many for each variable of the leader.
 const COUNT: (usize, usize) = (10, 5);
-/// The maximum number of dents from which descents start.
-const DENTS: usize = 3;
 /// The accuracy of an answer, and the first radius of its search.
 const TOLERANCE: f64 = 0.03;
 const RADIUS: f64 = 0.1;
@@ -104,7 +102,6 @@ fn dents(claims: &[Claim], ends: &[Claim], scales: &Scales) -> Vec<Claim> {
     };
     let mut found: Vec<Claim> = (0..claims.len()).filter(is_dent).map(|i| claims[i].clone()).collect();
     found.sort_by(|a, b| scales.compare(a, b));
-    found.truncate(DENTS);
     found
 }
 

@@ -1,6 +1,6 @@
 //! The judgement: which of the exact answers is the follower's, and what that means for the claim.
 
-use super::{Answer, BETTER, CARES, DIFFERENT, Stage, Verdict, Verify};
+use super::{Answer, BETTER, CARES, Chosen, DIFFERENT, Stage, Verdict, Verify};
 use crate::portfolio::archive::distance;
 use crate::portfolio::claim::{Claim, Scales};
 use crate::portfolio::search::Rows;
@@ -12,11 +12,11 @@ impl Verify {
         for i in 0..self.exact.len() {
             let found = &self.exact[i];
             let away = distance(&found.y, &self.claim.y);
-            let margin = match (away > DIFFERENT, self.look.decided) {
-                (false, false) if self.look.chosen => (CARES * away * away).max(BETTER.0),
-                (false, _) => BETTER.0,
-                (true, false) => BETTER.1,
-                (true, true) => BETTER.2,
+            let margin = match (away > DIFFERENT, self.look.decided, self.look.chosen) {
+                (_, false, Chosen::Leaning) | (true, false, _) => BETTER.1,
+                (true, true, _) => BETTER.2,
+                (false, false, Chosen::ByLeader) => (CARES * away * away).max(BETTER.0),
+                (false, ..) => BETTER.0,
             };
             if self.beats(scales, &found.row, &self.best.row, margin) {
                 self.best = found.clone();

@@ -59,7 +59,7 @@ const FULL: Look = Look {
     number: 0,
     range: None,
     decided: false,
-    chosen: false,
+    chosen: Chosen::ByFollower,
     scan: Switch::On,
     room: usize::MAX,
 };
@@ -111,7 +111,7 @@ fn between_equally_good_answers_the_claim_stands_unless_the_problem_decides() {
 fn an_answer_that_the_leader_chose_stands_where_the_follower_hardly_cares() {
     // Along the first variable f changes by a millionth of what it does along the second.
     let valley = |y: &[f64]| Some(1e-6 * square(y[0] - 0.3) + square(y[1] - 0.6));
-    let chosen = Look { chosen: true, ..FULL };
+    let chosen = Look { chosen: Chosen::ByLeader, ..FULL };
     let (verdict, _) = look_at(valley, vec![0.31, 0.6], chosen, Vec::new());
     assert_eq!(verdict.claim.y, [0.31, 0.6], "1e-10 is less than 1e-4 times the square of 0.01");
     let (verdict, _) = look_at(valley, vec![0.31, 0.6], FULL, Vec::new());

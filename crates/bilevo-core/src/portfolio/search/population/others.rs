@@ -3,7 +3,6 @@
 //!
 //! Every candidate's answer is compared with its nearest *rival*, an answer that a verdict once found next to another
 //! one; at the incumbent's decision, a random answer is tried as well. A search continues from whichever wins.
-//! another one; at the incumbent's decision a random answer is tried as well. What wins is searched from.
 
 use super::{Population, TOLERANCES};
 use crate::portfolio::archive::distance;

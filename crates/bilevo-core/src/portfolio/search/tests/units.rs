@@ -9,7 +9,7 @@ use super::*;
 use crate::allocate::AllocatorKind;
 use crate::config::Config;
 use crate::portfolio::config::Switch;
-use crate::portfolio::verify::{Depth, Look, Verify};
+use crate::portfolio::verify::{Chosen, Depth, Look, Verify};
 
 /// Units of F and its constraint, of f and its constraint: powers of two, so that nothing is rounded.
 const UPPER: [f64; 2] = [1_048_576.0, 1.0 / 64.0];
@@ -145,7 +145,7 @@ fn of_descents_of_changed_problems() {
 
 #[test]
 fn of_a_verdict() {
-    let (range, decided, chosen, scan, room) = (None, false, false, Switch::On, usize::MAX);
+    let (range, decided, chosen, scan, room) = (None, false, Chosen::ByFollower, Switch::On, usize::MAX);
     let look = Look { depth: Depth::Full, number: 0, range, decided, chosen, scan, room };
     for depth in [Depth::Light, Depth::Full, Depth::Wide] {
         for (x, known) in [(0.3, vec![]), (0.6, vec![vec![0.85]])] {

@@ -56,7 +56,9 @@ fn the_farther_an_answer_lies_the_clearer_it_must_be_better() {
         assert_eq!(better, verify.best.y != [0.5, 0.5]);
         better
     };
-    let (decided, chosen) = (Look { decided: true, ..FULL }, Look { chosen: true, ..FULL });
+    let decided = Look { decided: true, ..FULL };
+    let chosen = Look { chosen: Chosen::ByLeader, ..FULL };
+    let leaning = Look { chosen: Chosen::Leaning, ..FULL };
     // In the same place, up to a twentieth of the box, beyond rounding; elsewhere by a ten thousandth of the scale.
     assert!(replaced(FULL, 0.549, 1e-11) && !replaced(FULL, 0.549, -1e-11));
     assert!(!replaced(FULL, 0.551, 0.9e-4) && replaced(FULL, 0.551, 1.1e-4));
@@ -64,6 +66,10 @@ fn the_farther_an_answer_lies_the_clearer_it_must_be_better() {
     assert!(!replaced(decided, 0.551, 0.9e-10) && replaced(decided, 0.551, 1.1e-10) && replaced(decided, 0.549, 1e-11));
     // Where the leader chose, a ten thousandth of the square of the distance: 0.0016.
     assert!(!replaced(chosen, 0.54, 1.5e-7) && replaced(chosen, 0.54, 1.7e-7) && replaced(chosen, 0.551, 1.1e-4));
+    // A follower that leant gave up to a ten thousandth away for it, unless f decides.
+    assert!(!replaced(leaning, 0.501, 0.9e-4) && replaced(leaning, 0.501, 1.1e-4));
+    assert!(!replaced(leaning, 0.551, 0.9e-4) && replaced(leaning, 0.551, 1.1e-4));
+    assert!(replaced(Look { chosen: Chosen::Leaning, ..decided }, 0.501, 1e-11));
 }
 
 #[test]
