@@ -1,7 +1,7 @@
 //! Scripted histories: what happened, and what comes next.
 
 use super::borders::ROUNDS;
-use super::ties::{GENTLE, WEIGHTS, lean_from};
+use super::ties::{GENTLE, WEIGHTS, is_found_by_leaning, lean_from};
 use super::*;
 use crate::portfolio::archive::Archive;
 use crate::portfolio::claim::Scales;
@@ -287,18 +287,28 @@ fn leaning_that_promises_more_goes_on_to_its_exact_end() {
         entries.truncate(3);
         entries.push(ended(4, kind, End::Converged, 0.01));
         for weight in &WEIGHTS[first + 1..] {
+            // Once on the way: is the follower indifferent right there?
+            if matches!(after(entries.clone()), Next::Verify(..)) {
+                let last = entries.pop().unwrap();
+                let at = WEIGHTS[first + entries.len() - 3];
+                assert_eq!(
+                    at,
+                    if kind == Kind::LeanHere { 0.025 } else { 0.1 },
+                    "the third weight, or the first small one"
+                );
+                entries.push(corrected(4, last.kind, 0.01, 0.3));
+            }
             let expected = Next::Lean { kind: Kind::LeanOn, from: Some(claim(0.01, 0.5)), weight: *weight };
             assert_eq!(after(entries.clone()), expected);
             entries.push(ended(4, Kind::LeanOn, End::Converged, 0.01));
         }
-        // F does not depend on the weight any more: is the follower indifferent right there?
+        // And at the end. Whether it is or not, the exact end begins there.
         let last = entries.len() - 1;
         assert_eq!(after(entries.clone()), Next::Verify(last, Depth::Full));
-        entries[last] = verified(4, Kind::LeanOn, 0.01);
-        let Next::Exact(from, _) = after(entries.clone()) else { panic!() };
-        assert_eq!(from, claim(0.01, 0.5), "it is, and the exact end begins there");
         entries[last] = corrected(4, Kind::LeanOn, 0.01, 0.3);
-        assert_eq!(after(entries.clone()), Next::Exact(claim(0.01, 0.5), vec![vec![0.9]]), "it is not");
+        assert_eq!(after(entries.clone()), Next::Exact(claim(0.01, 0.5), vec![vec![0.9]]));
+        entries[last] = verified(4, Kind::LeanOn, 0.01);
+        assert_eq!(after(entries.clone()), exact(0.01));
     }
     // A gain that goes with the weight is none.
     let last = entries.len() - 1;
@@ -308,6 +318,22 @@ fn leaning_that_promises_more_goes_on_to_its_exact_end() {
     assert_ne!(after(entries.clone()), exact(0.15));
     entries[last] = ended(4, Kind::LeanOn, End::Converged, 0.11);
     assert_eq!(after(entries), exact(0.11));
+}
+
+#[test]
+fn what_a_leaning_descent_promises_does_not_depend_on_the_weight_if_a_fiftieth_of_it_fades() {
+    let is_verified = |values: [f64; 3]| {
+        let [first, rest @ ..] = values;
+        let mut entries = [&agreed()[..], &[ended(4, Kind::LeanHere, End::Converged, first)]].concat();
+        entries.extend(rest.map(|value| ended(4, Kind::LeanOn, End::Converged, value)));
+        after(entries) == Next::Verify(5, Depth::Full)
+    };
+    // The elite has 0.2, so a fiftieth is 0.002.
+    assert!(is_verified([0.1, 0.1019, 0.1037]));
+    assert!(!is_verified([0.1, 0.1021, 0.1021]) && !is_verified([0.1, 0.1, 0.1021]));
+    // What stands is the elite, found by leaning.
+    let stands = [&agreed()[..], &[verified(4, Kind::LeanHere, 0.1)]].concat();
+    assert!(is_found_by_leaning(&History { entries: stands, ..empty() }));
 }
 
 #[test]

@@ -9,7 +9,8 @@ use crate::portfolio::verify::{Depth, Verdict};
 
 /// A leaning descent has lost its way if F changes by this many times as much as under the previous weight.
 const LEAP: f64 = 4.0;
-/// The share of a leaning descent's promise that may be lost at a decision where the follower loses nothing.
+/// The share of a leaning descent's promise that may be lost from one weight to the next, or at a decision where the
+/// follower loses nothing.
 const NEARLY: f64 = 0.02;
 /// The number of leaning descents that must follow the elite if one of them found it.
 pub(super) const LEANS_AFTER_WIN: usize = 6;
@@ -44,12 +45,12 @@ pub(super) fn after_exact(history: &History, last: &Entry) -> Option<Next> {
 }
 
 /// A leaning descent that promises more than the elite continues under a smaller weight, then to its exact end. If it
-/// leaps, or no longer promises anything, it has lost its way, and the exact end starts from the one before.
+/// leaps, or no longer promises anything, it has lost its way, and the exact end starts from the one before. A verdict
+/// may show on the way that the follower loses nothing by what is promised.
 pub(super) fn after_leaning(history: &History, config: &PortfolioConfig, restart: &[&Entry]) -> Option<Next> {
     let (first, last) = (restart.first()?, restart.last()?);
-    if let Some(verdict) = &last.verdict {
-        let from = last.claim.clone()?;
-        return Some(Next::Exact(from, with_rival(rivals(history), &verdict.claim.y)));
+    if last.verdict.is_some() && !last.is_corrected() {
+        return Some(Next::Exact(last.claim.clone()?, rivals(history)));
     }
     let free = first.kind == Kind::LeanAway && !has_ended_away(history);
     if !free && !may_cost(history, config, Kind::Exact) {
@@ -58,42 +59,67 @@ pub(super) fn after_leaning(history: &History, config: &PortfolioConfig, restart
     let ladder = ladder(history, first);
     let promising = restart.iter().map_while(|e| e.claim.as_ref().filter(|c| history.nearly_promises(c)));
     let mut claims: Vec<&Claim> = promising.collect();
-    let leaps = |a: f64, b: f64, c: f64| (c - b).abs() > LEAP * (b - a).abs() + history.scales.tolerance(b);
+    let leaps = |a: &Claim, b: &Claim, c: &Claim| change(b, c) > LEAP * change(a, b) + slack(history, b);
     // If it no longer promises anything, it was already on its way there before ...
     let lost = claims.len() < restart.len();
     // ... unless the leader got all it wanted until the follower let go: that is what the leader would choose alone.
     // From there, one exact end is enough.
-    if lost && stood_still(history, &claims) && history.entries.iter().any(|e| e.kind == Kind::Exact) {
+    let tolerance = |claim: &Claim| history.scales.tolerance(claim.value());
+    let stood_still = matches!(claims[..], [.., a, b] if change(a, b) <= tolerance(a));
+    if lost && stood_still && history.entries.iter().any(|e| e.kind == Kind::Exact) {
         return None;
     }
     if let [.., a, b, c] = claims[..]
-        && (lost || leaps(a.value(), b.value(), c.value()))
+        && (lost || leaps(a, b, c))
     {
         claims.pop();
     }
     let claim = *claims.last()?;
-    let weight = ladder.get(claims.len()).filter(|_| claims.len() == restart.len());
+    let goes_on = claims.len() == restart.len();
+    let weight = ladder.get(claims.len()).filter(|_| goes_on);
+    // If F no longer depends on the weight, the follower may be indifferent right here: is it, at the first such
+    // weight or at the last one?
+    let is_gentle = ladder[claims.len() - 1] <= WEIGHTS[GENTLE];
+    let is_due = last.verdict.is_none() && (weight.is_none() || restart.iter().all(|e| e.looks == 0));
+    if goes_on && is_gentle && is_due && is_independent(history, &claims) {
+        return Some(Next::Verify(history.entries.len() - 1, Depth::Full));
+    }
     if let Some(weight) = weight {
         return Some(Next::Lean { kind: Kind::LeanOn, from: Some(claim.clone()), weight: *weight });
     }
-    // If F does not depend on the weight any more, the follower may be indifferent right here.
-    if claims.len() == restart.len() && stood_still(history, &claims) {
-        return Some(Next::Verify(history.entries.len() - 1, Depth::Full));
+    if let Some(verdict) = &last.verdict {
+        return Some(Next::Exact(claim.clone(), with_rival(rivals(history), &verdict.claim.y)));
     }
-    // If nothing is tied, the gain grows with the weight: what would remain of it at weight zero?
-    let Some((before, elite)) = claims.len().checked_sub(2).map(|i| claims[i]).zip(history.elite()) else {
-        return (claims.len() == restart.len()).then(|| Next::Exact(claim.clone(), rivals(history)));
-    };
-    let share = 1.0 / (ladder[claims.len() - 2] / ladder[claims.len() - 1] - 1.0);
-    let (gain, former) = (elite.value() - claim.value(), elite.value() - before.value());
-    let vanishes = gain - (former - gain) * share <= history.scales.tolerance(elite.value());
-    (!vanishes).then(|| Next::Exact(claim.clone(), rivals(history)))
+    remains(history, ladder, &claims).unwrap_or(goes_on).then(|| Next::Exact(claim.clone(), rivals(history)))
 }
 
-/// Whether F is the same under the last two weights.
-fn stood_still(history: &History, claims: &[&Claim]) -> bool {
-    let [.., a, b] = claims else { return false };
-    (a.value() - b.value()).abs() <= history.scales.tolerance(a.value())
+/// If nothing is tied, the gain grows with the weight: would any of it remain at weight zero? `None` if a single weight
+/// does not tell.
+fn remains(history: &History, ladder: &[f64], claims: &[&Claim]) -> Option<bool> {
+    let [.., before, claim] = claims else { return None };
+    let elite = history.elite()?;
+    let share = 1.0 / (ladder[claims.len() - 2] / ladder[claims.len() - 1] - 1.0);
+    let (gain, former) = (elite.value() - claim.value(), elite.value() - before.value());
+    Some(gain - (former - gain) * share > history.scales.tolerance(elite.value()))
+}
+
+/// How much F differs between two claims.
+fn change(a: &Claim, b: &Claim) -> f64 {
+    (b.value() - a.value()).abs()
+}
+
+/// Whether F does not depend on the weight: it is about the same under the last three. One search that does not move
+/// says little.
+fn is_independent(history: &History, claims: &[&Claim]) -> bool {
+    let [.., a, b, c] = claims else { return false };
+    change(a, b) <= slack(history, a) && change(b, c) <= slack(history, b)
+}
+
+/// The most by which F may change with the weight where it does not depend on it: as two claims of the same optimum may
+/// differ, or by a small share of what is promised.
+fn slack(history: &History, claim: &Claim) -> f64 {
+    let promised = history.elite().map_or(0.0, |elite| elite.value() - claim.value());
+    history.scales.tolerance(claim.value()).max(NEARLY * promised)
 }
 
 /// If exact ends lead nowhere: from the promise of the leaning descent to a decision where the follower loses nothing
