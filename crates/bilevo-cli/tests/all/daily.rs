@@ -95,7 +95,7 @@ fn a_resumed_run_can_have_a_larger_budget() {
 #[test]
 fn trace_and_plot_go_to_standard_output() {
     let folder = here();
-    let run = ["solve", "smd1", "--seed", "3", "--max-upper-evals", "60", "--target", "off"];
+    let run = ["solve", "smd1", "--seed", "3", "--max-upper-evals", "30", "--target", "off"];
     let with = |more: &[&str]| bilevo(folder.path(), &[&run[..], more].concat());
     let trace = with(&["--trace", "-"]);
     assert!(stdout(&trace).lines().count() > 3);

@@ -282,37 +282,34 @@ fn before_the_end_come_a_survey_a_wide_look_and_leaning_descents() {
 fn leaning_that_promises_more_goes_on_to_its_exact_end() {
     let exact = |value: f64| Next::Exact(claim(value, 0.5), Vec::new());
     let mut entries = agreed();
-    // Under one weight after the other: from the elite under small ones, from elsewhere under all.
+    // Under one weight after the other: from the elite under small ones, from elsewhere under all. F hardly changes.
+    let value = |number: usize| 0.01 + 1e-6 * number as f64;
     for (kind, first) in [(Kind::LeanHere, GENTLE), (Kind::LeanAway, 0)] {
         entries.truncate(3);
-        entries.push(ended(4, kind, End::Converged, 0.01));
-        for weight in &WEIGHTS[first + 1..] {
+        entries.push(ended(4, kind, End::Converged, value(first)));
+        for number in first + 1..WEIGHTS.len() {
+            let last = entries.len() - 1;
             // Once on the way: is the follower indifferent right there?
-            if matches!(after(entries.clone()), Next::Verify(..)) {
-                let last = entries.pop().unwrap();
-                let at = WEIGHTS[first + entries.len() - 3];
-                assert_eq!(
-                    at,
-                    if kind == Kind::LeanHere { 0.025 } else { 0.1 },
-                    "the third weight, or the first small one"
-                );
-                entries.push(corrected(4, last.kind, 0.01, 0.3));
+            if after(entries.clone()) == Next::Verify(last, Depth::Full) {
+                let at = WEIGHTS[number - 1];
+                assert_eq!(at, if kind == Kind::LeanHere { 0.0125 } else { 0.1 }, "the fourth, or the first small one");
+                entries[last] = corrected(4, entries[last].kind, value(number - 1), 0.3);
             }
-            let expected = Next::Lean { kind: Kind::LeanOn, from: Some(claim(0.01, 0.5)), weight: *weight };
-            assert_eq!(after(entries.clone()), expected);
-            entries.push(ended(4, Kind::LeanOn, End::Converged, 0.01));
+            let from = Some(claim(value(number - 1), 0.5));
+            assert_eq!(after(entries.clone()), Next::Lean { kind: Kind::LeanOn, from, weight: WEIGHTS[number] });
+            entries.push(ended(4, Kind::LeanOn, End::Converged, value(number)));
         }
         // And at the end. Whether it is or not, the exact end begins there.
-        let last = entries.len() - 1;
+        let (last, at) = (entries.len() - 1, value(WEIGHTS.len() - 1));
         assert_eq!(after(entries.clone()), Next::Verify(last, Depth::Full));
-        entries[last] = corrected(4, Kind::LeanOn, 0.01, 0.3);
-        assert_eq!(after(entries.clone()), Next::Exact(claim(0.01, 0.5), vec![vec![0.9]]));
-        entries[last] = verified(4, Kind::LeanOn, 0.01);
-        assert_eq!(after(entries.clone()), exact(0.01));
+        entries[last] = corrected(4, Kind::LeanOn, at, 0.3);
+        assert_eq!(after(entries.clone()), Next::Exact(claim(at, 0.5), vec![vec![0.9]]));
+        entries[last] = verified(4, Kind::LeanOn, at);
+        assert_eq!(after(entries.clone()), exact(at));
     }
-    // A gain that goes with the weight is none.
     let last = entries.len() - 1;
     entries[last - 2] = ended(4, Kind::LeanOn, End::Converged, 0.01);
+    // A gain that goes with the weight is none.
     entries[last - 1] = ended(4, Kind::LeanOn, End::Converged, 0.1);
     entries[last] = ended(4, Kind::LeanOn, End::Converged, 0.15);
     assert_ne!(after(entries.clone()), exact(0.15));
@@ -321,16 +318,17 @@ fn leaning_that_promises_more_goes_on_to_its_exact_end() {
 }
 
 #[test]
-fn what_a_leaning_descent_promises_does_not_depend_on_the_weight_if_a_fiftieth_of_it_fades() {
-    let is_verified = |values: [f64; 3]| {
+fn a_promise_does_not_depend_on_the_weight_if_little_of_it_fades_under_an_eighth_of_it() {
+    let is_verified = |values: [f64; 4]| {
         let [first, rest @ ..] = values;
         let mut entries = [&agreed()[..], &[ended(4, Kind::LeanHere, End::Converged, first)]].concat();
         entries.extend(rest.map(|value| ended(4, Kind::LeanOn, End::Converged, value)));
-        after(entries) == Next::Verify(5, Depth::Full)
+        after(entries) == Next::Verify(6, Depth::Full)
     };
-    // The elite has 0.2, so a fiftieth is 0.002.
-    assert!(is_verified([0.1, 0.1019, 0.1037]));
-    assert!(!is_verified([0.1, 0.1021, 0.1021]) && !is_verified([0.1, 0.1, 0.1021]));
+    // The elite has 0.2: a twentieth of 0.1 is 0.005.
+    assert!(is_verified([0.1, 0.102, 0.103, 0.1045]) && !is_verified([0.1, 0.102, 0.104, 0.1055]));
+    assert!(!is_verified([0.1, 0.106, 0.1, 0.101]), "nor on the way");
+    assert!(!is_verified([0.1; 4]), "searches that do not move say nothing");
     // What stands is the elite, found by leaning.
     let stands = [&agreed()[..], &[verified(4, Kind::LeanHere, 0.1)]].concat();
     assert!(is_found_by_leaning(&History { entries: stands, ..empty() }));

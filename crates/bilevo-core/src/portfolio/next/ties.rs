@@ -9,8 +9,9 @@ use crate::portfolio::verify::{Depth, Verdict};
 
 /// A leaning descent has lost its way if F changes by this many times as much as under the previous weight.
 const LEAP: f64 = 4.0;
-/// The share of a leaning descent's promise that may be lost from one weight to the next, or at a decision where the
+/// The share of a leaning descent's promise that may fade with the weight, and that may be lost at a decision where the
 /// follower loses nothing.
+const FADES: f64 = 0.05;
 const NEARLY: f64 = 0.02;
 /// The number of leaning descents that must follow the elite if one of them found it.
 pub(super) const LEANS_AFTER_WIN: usize = 6;
@@ -59,12 +60,13 @@ pub(super) fn after_leaning(history: &History, config: &PortfolioConfig, restart
     let ladder = ladder(history, first);
     let promising = restart.iter().map_while(|e| e.claim.as_ref().filter(|c| history.nearly_promises(c)));
     let mut claims: Vec<&Claim> = promising.collect();
-    let leaps = |a: &Claim, b: &Claim, c: &Claim| change(b, c) > LEAP * change(a, b) + slack(history, b);
+    let tolerance = |claim: &Claim| history.scales.tolerance(claim.value());
+    let slack = |claim: &Claim| history.elite().map_or(0.0, |elite| fades(elite, claim)).max(tolerance(claim));
+    let leaps = |a: &Claim, b: &Claim, c: &Claim| change(b, c) > LEAP * change(a, b) + slack(b);
     // If it no longer promises anything, it was already on its way there before ...
     let lost = claims.len() < restart.len();
     // ... unless the leader got all it wanted until the follower let go: that is what the leader would choose alone.
     // From there, one exact end is enough.
-    let tolerance = |claim: &Claim| history.scales.tolerance(claim.value());
     let stood_still = matches!(claims[..], [.., a, b] if change(a, b) <= tolerance(a));
     if lost && stood_still && history.entries.iter().any(|e| e.kind == Kind::Exact) {
         return None;
@@ -108,18 +110,18 @@ fn change(a: &Claim, b: &Claim) -> f64 {
     (b.value() - a.value()).abs()
 }
 
-/// Whether F does not depend on the weight: it is about the same under the last three. One search that does not move
-/// says little.
+/// Whether F does not depend on the weight: under weights that differ by a factor of eight, only a small share of what
+/// is promised fades. If nothing is tied, all of it does in proportion to the weight, but for searches that do not
+/// move.
 fn is_independent(history: &History, claims: &[&Claim]) -> bool {
-    let [.., a, b, c] = claims else { return false };
-    change(a, b) <= slack(history, a) && change(b, c) <= slack(history, b)
+    let (Some(elite), [.., a, b, c, d]) = (history.elite(), claims) else { return false };
+    let range = [a, b, c].map(|claim| change(claim, d)).into_iter().fold(0.0, f64::max);
+    d.point() != a.point() && range <= fades(elite, d)
 }
 
-/// The most by which F may change with the weight where it does not depend on it: as two claims of the same optimum may
-/// differ, or by a small share of what is promised.
-fn slack(history: &History, claim: &Claim) -> f64 {
-    let promised = history.elite().map_or(0.0, |elite| elite.value() - claim.value());
-    history.scales.tolerance(claim.value()).max(NEARLY * promised)
+/// The part of a promise that may fade.
+fn fades(elite: &Claim, claim: &Claim) -> f64 {
+    FADES * (elite.value() - claim.value())
 }
 
 /// If exact ends lead nowhere: from the promise of the leaning descent to a decision where the follower loses nothing
