@@ -167,6 +167,8 @@ fn merged(spec: &ProblemSpec, rows: &[Evaluation], recalled: &mut Recalled) -> V
         if at == table.len() {
             table.push(Evaluation { x: row.x.clone(), y: row.y.clone(), ..Evaluation::default() });
         }
+        // Points that are the same up to rounding may differ in values close to zero.
+        let is_twin = table[at].x == row.x && table[at].y == row.y;
         table[at].is_answer |= row.is_answer;
         let sound = |known: &&(f64, Vec<f64>)| known.0.is_finite() && known.1.iter().all(|c| c.is_finite());
         for level in [Level::Upper, Level::Lower] {
@@ -175,7 +177,7 @@ fn merged(spec: &ProblemSpec, rows: &[Evaluation], recalled: &mut Recalled) -> V
                 Level::Upper => &mut table[at].upper,
                 Level::Lower => &mut table[at].lower,
             };
-            if known.as_ref().is_some_and(|known| differ(known, values)) {
+            if is_twin && known.as_ref().is_some_and(|known| differ(known, values)) {
                 contradicted.insert(at);
             }
             *known = Some(values.clone());

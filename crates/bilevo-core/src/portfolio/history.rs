@@ -214,7 +214,10 @@ impl History {
         let mut agreement = (0, 0);
         for restart in 1..=self.restart() {
             let first = self.of_restart(restart).next().map(|e| e.kind);
+            let holds_elite = || self.elite_at().is_some_and(|at| self.entries[at].restart == restart);
             let agrees = match first {
+                // They count together, as their survey.
+                Some(Kind::Dent) => holds_elite() && self.agrees(restart, elite),
                 Some(Kind::LeanHere | Kind::LeanAway) => !self.is_on_plateau() && self.confirms(restart, elite),
                 Some(Kind::Survey) => !self.is_on_plateau() && self.is_all_one_basin(restart, elite),
                 _ => self.agrees(restart, elite),

@@ -90,13 +90,15 @@ fn a_survey_without_another_basin_is_a_wide_restart_that_agrees() {
     // A dent has to be followed, and its descent has to end at the elite.
     assert_eq!(run(&[0.4], &[]), ((2, 0), Next::Dent(claim(0.4, 0.5))));
     let arrived = ended(4, Kind::Dent, End::Arrived, 0.2);
-    assert_eq!(run(&[0.4], std::slice::from_ref(&arrived)), ((4, 1), Next::Verify(0, Depth::Wide)));
+    assert_eq!(run(&[0.4], std::slice::from_ref(&arrived)), ((3, 1), Next::Verify(0, Depth::Wide)));
     let elsewhere = verified(4, Kind::Dent, 0.4);
     assert_eq!(run(&[0.4], &[elsewhere]), ((2, 0), Next::Restart(Kind::Population)));
     // There may be more dents than descents.
     let three: Vec<Entry> = (4..7).map(|restart| ended(restart, Kind::Dent, End::Arrived, 0.2)).collect();
-    assert_eq!(run(&[0.3, 0.4, 0.5], &three).0, (6, 1));
-    assert_eq!(run(&[0.3, 0.4, 0.5, 0.6], &three), ((5, 0), Next::Restart(Kind::Population)));
+    assert_eq!(run(&[0.3, 0.4, 0.5], &three).0, (3, 1));
+    assert_eq!(run(&[0.3, 0.4, 0.5, 0.6], &three), ((2, 0), Next::Restart(Kind::Population)));
+    // One that found the elite is a restart like others.
+    assert_eq!(run(&[0.4], &[verified(4, Kind::Dent, 0.1)]).0, (2, 1));
 }
 
 #[test]
