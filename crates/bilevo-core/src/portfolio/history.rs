@@ -17,6 +17,9 @@ const ROUGHLY: f64 = 0.03;
 const REMEMBERED: usize = 12;
 pub(super) const ALIKE: f64 = 0.01;
 
+/// The largest number of the leader's variables with which a survey may show that there is only one basin.
+const SURVEYED: usize = 4;
+
 /// A restart may end if it comes this close to an elite on which two restarts agree, and this close in F, as a share
 /// of its scale.
 pub(super) const ARRIVED: (f64, f64) = (0.01, 1e-4);
@@ -232,11 +235,13 @@ impl History {
     }
 
     /// Whether the whole box seems to be the elite's basin: a survey was made, and a descent from every dent ended at
-    /// the elite.
+    /// the elite. With more variables, a survey sees too little of the box.
     fn is_all_one_basin(&self, survey: u64, elite: &Claim) -> bool {
         let first = |restart: &u64| self.of_restart(*restart).next().is_some_and(|e| e.kind == Kind::Dent);
         let descents: Vec<u64> = (survey..=self.restart()).filter(first).collect();
-        descents.len() == self.dents.len() && descents.iter().all(|restart| self.agrees(*restart, elite))
+        elite.x.len() <= SURVEYED
+            && descents.len() == self.dents.len()
+            && descents.iter().all(|restart| self.agrees(*restart, elite))
     }
 
     /// Whether the elite is the answer of a whole earlier run.

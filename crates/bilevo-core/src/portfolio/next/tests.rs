@@ -97,6 +97,17 @@ fn a_survey_without_another_basin_is_a_wide_restart_that_agrees() {
     let three: Vec<Entry> = (4..7).map(|restart| ended(restart, Kind::Dent, End::Arrived, 0.2)).collect();
     assert_eq!(run(&[0.3, 0.4, 0.5], &three).0, (3, 1));
     assert_eq!(run(&[0.3, 0.4, 0.5, 0.6], &three), ((2, 0), Next::Restart(Kind::Population)));
+    // Four variables at the most.
+    let of = |variables: usize| {
+        let many = |mut e: Entry| {
+            let verdict = e.verdict.as_mut().map(|v| &mut v.claim);
+            e.claim.iter_mut().chain(verdict).for_each(|c| c.x = vec![0.2; variables]);
+            e
+        };
+        let first = [verified(1, Kind::Descent, 0.2), verified(2, Kind::Descent, 0.2), surveyed(3)];
+        History { entries: first.map(many).to_vec(), ..empty() }.agreement()
+    };
+    assert_eq!((of(4), of(5)), ((3, 1), (2, 0)));
     // One that found the elite is a restart like others.
     assert_eq!(run(&[0.4], &[verified(4, Kind::Dent, 0.1)]).0, (2, 1));
 }
