@@ -43,6 +43,13 @@ def pack(given: Any) -> Packed:
             "the follower returned a mapping, and y must be numbers"
             "\nhint: return bilevo.Answer(y=..., info=...); info may be anything, and F gets the whole answer"
         )
+    response = given.y if isinstance(given, Answer) else given
+    if response is None:
+        returned = "an Answer whose y is None" if isinstance(given, Answer) else "None"
+        raise TypeError(
+            f"the follower returned {returned}"
+            "\nhint: does it end without `return`, or has it found no solution (SciPy's `linprog` then has x = None)?"
+        )
     if not isinstance(given, Answer):
         return _values.vector(given), None, None
     value = None if given.f is None else _values.number(given.f)

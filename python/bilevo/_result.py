@@ -360,8 +360,10 @@ class Result:
         return plot_run(self)
 
     def _rows(self) -> list[tuple[str, str]]:
+        size = f"{len(self.x)}+{len(self.y)} variables"
         rows = [
-            ("problem", f"{self.problem} ({len(self.x)}+{len(self.y)} variables)"),
+            # Functions without a name of their own all have this one.
+            ("problem", size if self.problem == "function" else f"{self.problem} ({size})"),
             ("method", f"{self.method}, seed {self.seed}"),
             ("status", f"{self.status}: {self.message}"),
             ("x", _numbers(self.x, self.names_upper)),

@@ -172,6 +172,12 @@ def sometimes(x: Any, y: Any) -> Any:
     return toll_trips(x, y)
 
 
+def test_a_solver_that_finds_no_solution_is_told_apart_from_a_forgotten_return() -> None:
+    for returned, words in ((None, "the follower returned None"), (bilevo.Answer(y=None), "an Answer whose y is None")):
+        with pytest.raises(bilevo.EvaluationError, match=f"{words}\nhint: .*`return`, or has it found no solution"):
+            bilevo.minimize(lambda x, y: 0.0, follower=lambda x, given=returned: given, bounds_upper=[(0, 1)], seed=1)
+
+
 def test_failures_count_as_worst_and_are_reported() -> None:
     with pytest.warns(bilevo.BilevoWarning, match="evaluations failed; the first: ValueError: y is"):
         result = solve_toll(f=sometimes)

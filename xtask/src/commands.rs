@@ -1,12 +1,13 @@
 //! Checks the `bilevo ...` command lines shown in the README, CONTRIBUTING and the guide.
 //!
 //! Lines in `sh` blocks are run, one file after another, each file in its own folder, so that a line may use what an
-//! earlier one wrote. A `toml` block that starts with the comment `# NAME.toml` is stored there under that name, and
-//! checked if it is a problem file. Commands that would take minutes, and those in the middle of a sentence, are only
-//! parsed, with `--help` appended: an unknown command, option or value still fails.
+//! earlier one wrote. A `toml` or `python` block that starts with the comment `# NAME.toml` or `# NAME.py` is stored
+//! there under that name, and a problem file is checked. Complete commands in the middle of a sentence are run as well.
+//! Commands that would take minutes, and those that a sentence only names, are parsed, with `--help` appended: an
+//! unknown command, option or value still fails.
 
 use crate::markdown::{Line, files, lines};
-use crate::shell::{Output, cargo, output, succeed};
+use crate::shell::{Output, cargo, exists, output, succeed};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -31,7 +32,10 @@ pub(crate) fn check() -> Result<Counts, String> {
         let shown = file.strip_prefix(crate::root()).unwrap_or(file).display().to_string();
         let lines = lines(file)?;
         let folder = Scratch::new(&shown)?;
-        for (name, text) in example_files(&lines) {
+        let stored = example_files(&lines);
+        // Problem files may name programs, and ours are in Python.
+        let lacks_python = stored.iter().any(|(name, _)| name.ends_with(".py")) && !exists("python3");
+        for (name, text) in stored {
             std::fs::write(folder.0.join(&name), &text).map_err(|e| format!("{name}: {e}"))?;
             if text.contains("[upper]") {
                 counts.run += 1;
@@ -41,8 +45,10 @@ pub(crate) fn check() -> Result<Counts, String> {
             }
         }
         let shown_lines = command_lines(&lines).into_iter().map(|line| (line, true));
-        for ((number, words), run) in shown_lines.chain(mentioned(&lines).into_iter().map(|line| (line, false))) {
-            let real = run && words.first().is_some_and(|w| !READ.contains(&w.as_str()));
+        for ((number, words), alone) in shown_lines.chain(mentioned(&lines).into_iter().map(|line| (line, false))) {
+            let words = with_examples(words);
+            let short = words.first().is_some_and(|w| !READ.contains(&w.as_str()));
+            let real = short && !lacks_python && (alone || is_complete(&words, &folder.0));
             *(if real { &mut counts.run } else { &mut counts.read }) += 1;
             if let Err(reason) = try_line(&words, real, &folder.0) {
                 wrong.push(format!("{shown}:{number}: bilevo {}\n{reason}", words.join(" ")));
@@ -111,13 +117,34 @@ fn mentioned(lines: &[Line]) -> Vec<(usize, Vec<String>)> {
     prose.flat_map(|line| found(line).into_iter().map(|words| (line.number, words))).collect()
 }
 
-/// The `toml` blocks that name themselves in their first line, with their text.
+/// The words, with paths in the folder `examples` from the root: the commands run elsewhere.
+fn with_examples(words: Vec<String>) -> Vec<String> {
+    let found = |word: String| match word.starts_with("examples/") {
+        true => crate::root().join(word).display().to_string(),
+        false => word,
+    };
+    words.into_iter().map(found).collect()
+}
+
+/// Whether a command in a sentence can be run: it says what to work on, without placeholders, and that exists.
+fn is_complete(words: &[String], folder: &Path) -> bool {
+    let placeholder = |word: &String| word.contains('…') || word.chars().any(|c| c.is_ascii_uppercase());
+    let file = |word: &&String| [".toml", ".mps", ".ckpt"].iter().any(|ending| word.ends_with(ending));
+    let mut files = words.iter().filter(file).peekable();
+    let names_something = files.peek().is_some() || words.get(1).is_some_and(|word| !word.starts_with('-'));
+    names_something && files.all(|word| folder.join(word).exists()) && {
+        // A path may have any letters.
+        !words.iter().filter(|word| !file(word)).any(placeholder)
+    }
+}
+
+/// The blocks that name themselves in their first line, with their text.
 fn example_files(lines: &[Line]) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     let (mut before, mut named) = (0, false);
-    for line in lines.iter().filter(|l| l.fence.as_deref() == Some("toml")) {
+    for line in lines.iter().filter(|l| matches!(l.fence.as_deref(), Some("toml" | "python"))) {
         if line.number != before + 1 {
-            let name = line.text.strip_prefix("# ").filter(|name| name.ends_with(".toml"));
+            let name = line.text.strip_prefix("# ").filter(|name| name.ends_with(".toml") || name.ends_with(".py"));
             named = name.is_some();
             found.extend(name.map(|name| (name.to_string(), String::new())));
         }
@@ -185,8 +212,8 @@ mod tests {
 
     #[test]
     fn blocks_that_name_themselves_become_files() {
-        let page = "```toml\n# a.toml\nx = 1\n```\n```toml\ny = 2\n```\n```toml\n# b.toml\n```";
-        let expected = [("a.toml", "# a.toml\nx = 1\n"), ("b.toml", "# b.toml\n")];
+        let page = "```toml\n# a.toml\nx = 1\n```\n```toml\ny = 2\n```\n```python\n# b.py\n```";
+        let expected = [("a.toml", "# a.toml\nx = 1\n"), ("b.py", "# b.py\n")];
         assert_eq!(example_files(&parse(page)), expected.map(|(name, text)| (name.to_string(), text.to_string())));
     }
 
@@ -200,6 +227,19 @@ mod tests {
     fn commands_in_a_sentence_are_found() {
         let found = mentioned(&parse("See `bilevo list parts` and `x`.\n```text\n`bilevo no`\n```"));
         assert_eq!(found, [(1, vec!["list".to_string(), "parts".to_string()])]);
+    }
+
+    #[test]
+    fn a_command_in_a_sentence_is_complete_if_everything_it_names_exists() {
+        let folder = Scratch::new("complete").unwrap();
+        std::fs::write(folder.0.join("a.toml"), "").unwrap();
+        let complete = |line: &str| is_complete(&with_examples(split(line)), &folder.0);
+        for line in ["solve smd1 --seed 5", "check --no-run a.toml", "list parts", "solve examples/network.toml"] {
+            assert!(complete(line), "{line}");
+        }
+        for line in ["prove", "solve --format json", "explain METHOD", "solve … --front", "solve b.toml"] {
+            assert!(!complete(line), "{line}");
+        }
     }
 
     #[test]

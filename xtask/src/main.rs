@@ -41,6 +41,7 @@ cargo xtask generate [--check]        rewrite the generated files: the page of s
 cargo xtask guide                     write the whole guide into one Markdown file, dist/guide.md
 cargo xtask tables [WORD]...          measure tables of the README and the guide again (minutes to hours), or only
                                       those whose page or command contains such a word; --list lists them
+cargo xtask tables --everything       the same, and the study, the calibration, the comparison with other libraries
 cargo xtask study [PART]...           run the study again (minutes): published, fresh (other seeds), beyond
 cargo xtask calibrate [--resume] [ARGUMENT]...
                                       measure how often answers are right, on planted problems (minutes);

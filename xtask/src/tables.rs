@@ -3,6 +3,8 @@
 //! A table that a command prints stands between `<!-- table COMMAND -->` and `<!-- end of table -->`, and ends with a
 //! line that says when and by which version it was made. With words, only tables whose page or command contains one
 //! of them are made again; `--list` names them all. A `python` command needs the package in the active environment.
+//! `--everything` also measures what other commands write: the study, the calibration, the comparison with other
+//! libraries.
 
 use crate::shell::{cargo, succeed};
 use std::fs;
@@ -11,6 +13,10 @@ use std::process::Command;
 
 const START: &str = "<!-- table ";
 const END: &str = "<!-- end of table -->";
+const EVERYTHING: &str = "--everything";
+
+/// Programs that write their pages themselves.
+const WRITERS: [&str; 1] = ["python python/bench/neighbours.py --only bilevo"];
 
 pub(crate) fn run(words: &[&str]) -> Result<bool, String> {
     let tables = tables()?;
@@ -18,6 +24,16 @@ pub(crate) fn run(words: &[&str]) -> Result<bool, String> {
         tables.iter().for_each(|(page, command)| println!("{}: {command}", shown(page)));
         return Ok(true);
     }
+    let everything = words == [EVERYTHING];
+    if everything {
+        for program in WRITERS {
+            eprintln!("{program}");
+            output_of(program)?;
+        }
+        crate::calibrate::again()?;
+        crate::study::run(&[])?;
+    }
+    let words = if everything { &[] } else { words };
     let wanted = |text: &str| words.iter().any(|word| text.contains(word));
     let chosen = tables.iter().filter(|(page, command)| words.is_empty() || wanted(command) || wanted(&shown(page)));
     let mut made = 0;
@@ -48,8 +64,8 @@ fn command(line: &str) -> Option<&str> {
     line.strip_prefix(START)?.strip_suffix(" -->")
 }
 
-/// The table that a command prints, and what follows it; other lines come before.
-fn printed(command: &str) -> Result<String, String> {
+/// What a command prints.
+fn output_of(command: &str) -> Result<String, String> {
     let mut words = command.split(' ');
     let out = match words.next() {
         Some("cargo") => succeed(&mut cargo(&words.collect::<Vec<_>>()))?,
@@ -59,7 +75,13 @@ fn printed(command: &str) -> Result<String, String> {
         }
         _ => return Err(format!("`{command}` begins with neither `cargo` nor `python`")),
     };
-    let lines: Vec<&str> = out.stdout.lines().skip_while(|line| !line.starts_with('|')).collect();
+    Ok(out.stdout)
+}
+
+/// The table that a command prints, and what follows it; other lines come before.
+fn printed(command: &str) -> Result<String, String> {
+    let out = output_of(command)?;
+    let lines: Vec<&str> = out.lines().skip_while(|line| !line.starts_with('|')).collect();
     match lines.is_empty() {
         true => Err(format!("`{command}` printed no table")),
         false => Ok(lines.join("\n").trim_end().to_string()),

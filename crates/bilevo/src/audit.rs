@@ -64,7 +64,7 @@ impl fmt::Display for Position {
 #[derive(Clone, Debug)]
 pub struct AuditOptions {
     /// The largest gap f(x, y) - best that counts as zero, relative to max(1, |f|); answers within it are equally
-    /// good for the follower. If absent, the problem's `position_tolerance`; if that is absent too, 1e-5 of the
+    /// good for the follower. If absent, the problem's `position_tolerance`; if that is absent too, 1e-4 of the
     /// usual variation of f.
     pub tolerance: Option<f64>,
     /// The largest violation that counts as zero.

@@ -33,7 +33,7 @@ const MAX_LINKS: usize = 40;
 #[non_exhaustive]
 pub enum FileError {
     /// The system refused.
-    #[error("cannot {doing} the {kind} `{path}`: {source}{}", way_out(.doing, .source))]
+    #[error("cannot {doing} the {kind} `{path}`: {}", reason(.doing, .source))]
     Io {
         /// `read` or `write`.
         doing: &'static str,
@@ -89,11 +89,11 @@ fn dash(kind: &str) -> &'static str {
     if matches!(kind, "trace" | "plot") { ", or `-` for standard output" } else { "" }
 }
 
-/// What to do about a file that is not there.
-fn way_out(doing: &str, source: &io::Error) -> &'static str {
+/// The system's message, or plain words and a way out for a file that is not there.
+fn reason(doing: &str, source: &io::Error) -> String {
     match doing == "read" && source.kind() == io::ErrorKind::NotFound {
-        true => "\nhint: is the path right? It is relative to the folder in which you are",
-        false => "",
+        true => "there is no such file\nhint: is the path right? It is relative to the folder in which you are".into(),
+        false => source.to_string(),
     }
 }
 

@@ -197,7 +197,10 @@ fn what_cannot_be_meant_is_refused_with_one_clear_message() {
     refused(&["solve", "/"], &["error[E404]: `/` is a folder", "hint: name the problem file in it"]);
     refused(&["solve", "smd1", "--report", "run.pdf"], &["`--report run.pdf` is not the name of a page", "hint:"]);
     refused(&["solve", "smd1", "--jobs", "-3"], &["expected a whole number from 0 to 1024"]);
-    refused(&["solve", "smd1", "--known", "none.csv"], &["error[E401]", "hint: is the path right?"]);
+    refused(
+        &["solve", "smd1", "--known", "none.csv"],
+        &["error[E401]", "there is no such file\nhint: is the path right?"],
+    );
     refused(&["solve", "smd1", "--x0", "1 2 3"], &["error[E207]: start 1 has 3 numbers for x, which has 2 variables"]);
     refused(&["explain", "upper.populaton"], &["there is no method or problem", "`bilevo list settings`"]);
     refused(&["solve", "smd1", "-m", "tlea-dd"], &["did you mean `tlea-de`?"]);

@@ -248,6 +248,18 @@ fn responding(report: &RunReport<'_>, slice: &Slice) -> Vec<usize> {
     all.into_iter().map(|(j, _)| j).collect()
 }
 
+/// Whether every change of a variable violates a constraint, as an equation does, so that a picture would show
+/// nothing that is available.
+fn is_stuck(report: &RunReport<'_>, slice: &Slice) -> bool {
+    let here = report.point(slice.level)[slice.index];
+    !report.is_infeasible() && slice.points.iter().all(|point| point.at == here || !point.feasible)
+}
+
+/// Whether there is such a variable of the follower.
+pub(super) fn leaves_out_stuck(report: &RunReport<'_>) -> bool {
+    report.slices(Level::Lower).any(|slice| slice.points.len() > 1 && is_stuck(report, slice))
+}
+
 /// Whether some of the follower's variables are not drawn.
 pub(super) fn leaves_out(report: &RunReport<'_>) -> bool {
     let count = report.point(Level::Lower).len();
@@ -266,10 +278,11 @@ pub(super) fn slices(report: &RunReport<'_>) -> [Vec<Scene>; 2] {
             upper.push(panel(report, slice, &format!("The follower's answer to {name}"), &answers));
         }
     }
-    let lower = report.slices(Level::Lower).filter(|slice| slice.points.len() > 1).map(|slice| {
-        let title = format!("f along {}", report.name(Level::Lower, slice.index));
-        panel(report, slice, &title, &[curve("f", slice, |p| p.lower_value)])
-    });
+    let lower =
+        report.slices(Level::Lower).filter(|slice| slice.points.len() > 1 && !is_stuck(report, slice)).map(|slice| {
+            let title = format!("f along {}", report.name(Level::Lower, slice.index));
+            panel(report, slice, &title, &[curve("f", slice, |p| p.lower_value)])
+        });
     [upper, lower.collect()]
 }
 

@@ -28,6 +28,10 @@ struct Page {
     slices: Vec<(&'static str, Vec<String>)>,
     /// Whether the pictures leave out some of the follower's variables.
     leaves_out: bool,
+    /// Whether a variable of the follower has no picture, because no change of it alone is feasible.
+    stuck: bool,
+    /// Whether the follower has a solver of its own, so that its answers are not searched.
+    oracle: bool,
     sensitivity: Option<String>,
     constraints: Vec<Bound>,
     constraints_table: Option<String>,
@@ -87,6 +91,8 @@ pub(super) fn write(report: &RunReport<'_>) -> Result<String, ReportError> {
         wide: wide.collect(),
         slices,
         leaves_out: figures::leaves_out(report),
+        stuck: figures::leaves_out_stuck(report),
+        oracle: report.spec.is_oracle_alone(),
         sensitivity: sensitivity(report).map(|t| table(&t)).transpose()?,
         constraints: report.around.constraints.clone(),
         constraints_table: constraints(report).map(|t| table(&t)).transpose()?,
@@ -205,6 +211,11 @@ fn reasons(report: &RunReport<'_>) -> Vec<String> {
         true => "In the run: one search; the follower's own solver gave its answers.".into(),
         false => format!("In the run: {found}."),
     }));
+    let failed = result.evaluations.failed_upper + result.evaluations.failed_lower;
+    if failed > 0 {
+        let all = grouped(result.evaluations.total());
+        reasons.push(format!("{} of {all} evaluations failed; the run continued without them.", grouped(failed)));
+    }
     reasons.extend(result.noise.iter().map(|noise| format!("The values are noisy: {noise}.")));
     reasons.extend(result.likeness.map(|likeness| format!("In tests: {likeness}.")));
     reasons.extend(result.audit.iter().map(|audit| format!("The audit, an independent check: {}.", audit.words)));
@@ -238,7 +249,12 @@ fn history(report: &RunReport<'_>) -> Table {
     if left_out > 0 {
         note += &format!(" Searches that ended at once, without an evaluation: {left_out}; they are not listed.");
     }
-    table("Searches", &["search", "restart", "F at its end", "recheck", "evaluations"], rows.collect(), &note)
+    table(
+        "Searches, in the order of the run",
+        &["search", "restart", "F at its end", "recheck", "evaluations"],
+        rows.collect(),
+        &note,
+    )
 }
 
 /// How much F changes if a variable moves by about a hundredth of its range.
@@ -315,9 +331,7 @@ fn budget(report: &RunReport<'_>) -> Table {
     let total: u64 = parts.iter().map(|part| part.1).sum();
     let share = |count: u64| format!("{:.1} %", 100.0 * count as f64 / total.max(1) as f64);
     let rows = parts.iter().map(|(name, count)| vec![(*name).to_string(), grouped(*count), share(*count)]);
-    let failed = counts.failed_upper + counts.failed_lower;
-    let note = if failed > 0 { format!("{} evaluations failed.", grouped(failed)) } else { String::new() };
-    table("Evaluations by part", &["part", "evaluations", "share"], rows.collect(), &note)
+    table("Evaluations by part", &["part", "evaluations", "share"], rows.collect(), "")
 }
 
 fn facts(report: &RunReport<'_>) -> Vec<(&'static str, String)> {

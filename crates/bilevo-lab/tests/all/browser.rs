@@ -157,6 +157,8 @@ fn on_paper(browser: &mut Browser, file: &std::path::Path) {
     assert_eq!(browser.eval(controls), "none");
     let alone = "[...document.querySelectorAll('summary, .legend')].filter(e => getComputedStyle(e).breakAfter !== 'avoid').length";
     assert_eq!(browser.eval(alone), 0, "no heading ends a page that its pictures do not begin on");
+    let cut = "[...document.querySelectorAll('p, figure, tr')].filter(e => getComputedStyle(e).breakInside !== 'avoid').length";
+    assert_eq!(browser.eval(cut), 0, "no sentence is cut in two by the end of a page");
     browser.print("print");
     browser.media("screen", "light");
 }

@@ -189,6 +189,37 @@ fn only_what_responds_is_drawn_and_a_choice_has_no_bounds_to_widen() {
     assert!(html.contains("at its lower bound") && !html.contains("widen them"), "{html}");
 }
 
+/// With an equation, no change of one variable alone is feasible, and a picture of it would be empty.
+#[test]
+fn variables_that_an_equation_holds_have_no_picture() {
+    let follower = |_: &[f64], y: &[f64]| y.iter().map(|y| y * y).sum();
+    let problem =
+        Functions::new("market", vec![(0.0, 1.0)], vec![(0.0, 1.0); 3], |x, y| (x[0] - y[2]).powi(2), follower)
+            .lower_equality(|x, y| y[0] + y[1] - x[0] - 0.1);
+    let (html, _, around) = page(&problem, &[("stop.max_evals", "4000")]);
+    assert_eq!(around.slices.len(), 4);
+    for (name, drawn) in [("y1", false), ("y2", false), ("y3", true)] {
+        assert_eq!(html.contains(&format!(">f along {name}</title>")), drawn, "{name}");
+    }
+    assert!(html.contains("as with an equation."));
+    let (free, ..) = page(&tolls(), QUICK);
+    assert!(!free.contains("as with an equation.") && free.contains(">f along trips north</title>"));
+}
+
+/// Failures are told where people look for doubts.
+#[test]
+fn failed_evaluations_are_told() {
+    let solver = |x: &[f64]| match x[0] < 3.0 {
+        true => Err("no equilibrium".into()),
+        false => Ok(OracleAnswer::new(vec![8.0 - x[0]])),
+    };
+    let problem = Functions::with_follower("road", vec![(0.0, 10.0)], |x, answer| -x[0] * answer.y[0], solver);
+    let (html, result, _) = page(&problem, &[]);
+    let (failed, all) = (result.evaluations.failed_lower, result.evaluations.total());
+    assert!(failed > 0 && html.contains(&format!("{failed} of {all} evaluations failed")), "{html}");
+    assert!(html.contains("The curve follows the best answer so far.</p>"), "its answers are not searched");
+}
+
 /// Searches that took no evaluations would only hide the others.
 #[test]
 fn searches_that_ended_at_once_are_counted_not_listed() {

@@ -18,6 +18,9 @@ const POINTS: usize = 500;
 /// The longest answer of the follower that is shown.
 const SHOWN: usize = 12;
 
+/// A run that is at work saves more often than this, unless its evaluations take very long.
+const LONG_AGO: Duration = Duration::from_secs(120);
+
 /// How to get something to watch.
 const WRITERS: &str =
     "give a file that `bilevo solve … --checkpoint FILE` or `bilevo experiment run … --store FILE` writes";
@@ -61,14 +64,17 @@ impl Watched {
     /// Reads the current state.
     pub(super) fn look(&mut self, every: Duration) -> anyhow::Result<Live> {
         let mut live = match self.what {
-            What::Run => self.run(checkpoint::load(&self.path)?),
+            What::Run => {
+                let saved = checkpoint::load(&self.path)?;
+                self.run(saved, age(&self.path))
+            }
             What::Experiment => experiment(&Store::read(&self.path)?)?,
         };
         live.refresh = live.refresh.map(|_| every.as_secs().max(1));
         Ok(live)
     }
 
-    fn run(&mut self, saved: Checkpoint) -> Live {
+    fn run(&mut self, saved: Checkpoint, age: Option<Duration>) -> Live {
         let summary = saved.engine.summary();
         let (RunId { problem, method, seed, .. }, total) = (&saved.header.id, summary.evaluations.total());
         let first = *self.first.get_or_insert(total);
@@ -109,10 +115,7 @@ impl Watched {
         let lead = match (saved.header.finished, summary.stop) {
             (true, Some(reason)) => format!("ended: {reason}"),
             (true, None) => "ended".into(),
-            (false, _) if total > first => {
-                format!("running; {} more evaluations since you started watching", grouped(total - first))
-            }
-            (false, _) => "saved; nothing new since you started watching".into(),
+            (false, _) => unfinished(total - first, age),
         };
         Live {
             title: format!("{problem} · {method} · seed {seed}"),
@@ -139,6 +142,32 @@ fn earlier(history: &[Step], direction: Direction) -> Vec<(f64, f64)> {
         }
     }
     curve
+}
+
+/// What a run is doing: whether another process is still at work on it shows only when the file changes.
+fn unfinished(more: u64, age: Option<Duration>) -> String {
+    let saved = age.map(|age| format!("; last saved {} ago", rough(age))).unwrap_or_default();
+    match more {
+        0 => format!("not finished{saved}"),
+        _ if age.is_some_and(|age| age > LONG_AGO) => format!("perhaps no longer running{saved}"),
+        _ => format!("running; {} more evaluations since you started watching", grouped(more)),
+    }
+}
+
+/// How long ago a file was written.
+fn age(path: &Path) -> Option<Duration> {
+    std::fs::metadata(path).and_then(|data| data.modified()).ok()?.elapsed().ok()
+}
+
+/// A duration in its largest unit.
+fn rough(age: Duration) -> String {
+    let seconds = age.as_secs();
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} min", seconds / 60),
+        7_200..172_800 => format!("{} h", seconds / 3_600),
+        _ => format!("{} days", seconds / 86_400),
+    }
 }
 
 /// The time a run has taken, and how fast it evaluates.
@@ -175,6 +204,21 @@ fn experiment(store: &Store) -> anyhow::Result<Live> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_unfinished_run_is_running_if_its_file_changes() {
+        let ago = |seconds| Some(Duration::from_secs(seconds));
+        assert_eq!(unfinished(0, ago(3)), "not finished; last saved 3 s ago");
+        assert_eq!(unfinished(0, None), "not finished");
+        assert_eq!(unfinished(1_200, ago(3)), "running; 1,200 more evaluations since you started watching");
+        assert_eq!(unfinished(1_200, ago(300)), "perhaps no longer running; last saved 5 min ago");
+    }
+
+    #[test]
+    fn ages_are_told_in_their_largest_unit() {
+        let told = [0, 119, 120, 7_199, 7_200, 172_800].map(|seconds| rough(Duration::from_secs(seconds)));
+        assert_eq!(told, ["0 s", "119 s", "2 min", "119 min", "2 h", "2 days"]);
+    }
 
     #[test]
     fn the_curve_begins_with_what_earlier_searches_verified() {
