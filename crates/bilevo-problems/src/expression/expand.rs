@@ -306,6 +306,10 @@ impl<'a> Expander<'_, 'a> {
     /// The two sides of a constraint (or three of a two-sided one) as signed differences: at most zero, or zero for
     /// equations, if it is met.
     pub(crate) fn constraint(&mut self, ast: &Ast<'a>) -> Result<Vec<(Comparison, Node)>> {
+        if let Kind::And(_) = ast.kind {
+            let error = ExpressionError::new(ast.span.clone(), "these are several constraints in one text");
+            return Err(error.hint("write each as a text of its own: `[\"a <= 1\", \"b <= 2\"]`"));
+        }
         let Kind::Compare(first, rest) = &ast.kind else {
             let error = ExpressionError::new(ast.span.clone(), "a constraint needs a comparison");
             return Err(error.hint("write `... <= 0`, `... >= 0` or `... == 0`"));

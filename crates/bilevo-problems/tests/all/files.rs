@@ -339,6 +339,7 @@ fn every_mistake_has_its_message() {
         ("t = [0, 10]", "t = { size = 2, bunds = [0, 1] }", "unknown key `bunds`; did you mean `bounds`?"),
         ("t + y1 <= 12", "t + y1 < 12", "6:16: upper.subject_to[1]: a constraint cannot be strict"),
         ("t + y1 <= 12", "t + y1", "a constraint needs a comparison"),
+        ("t + y1 <= 12", "t <= 12 and y1 <= 3", "these are several constraints in one text"),
         ("t + y1 <= 12", "t + y1 = 12", "an equation is written with `==`"),
         ("t + y1 <= 12", "0 <= t >= 12", "both comparisons must point the same way"),
         ("t + y1 <= 12", "t <= y1 for t in 1..3", "`t` is already in use"),
