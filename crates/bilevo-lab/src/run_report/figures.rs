@@ -252,7 +252,10 @@ fn responding(report: &RunReport<'_>, slice: &Slice) -> Vec<usize> {
 /// nothing that is available.
 fn is_stuck(report: &RunReport<'_>, slice: &Slice) -> bool {
     let here = report.point(slice.level)[slice.index];
-    !report.is_infeasible() && slice.points.iter().all(|point| point.at == here || !point.feasible)
+    let range = slice.points.last().map_or(0.0, |last| last.at) - slice.points.first().map_or(0.0, |first| first.at);
+    // Closer to the answer, a violation is within the tolerance.
+    let beside = |point: &&SlicePoint| (point.at - here).abs() > STILL * range;
+    !report.is_infeasible() && slice.points.iter().filter(beside).all(|point| !point.feasible)
 }
 
 /// Whether there is such a variable of the follower.

@@ -304,13 +304,14 @@ fn constraints(report: &RunReport<'_>) -> Option<Table> {
         };
         let written = report.labels.constraint(bound.level, bound.index);
         let name = written.map_or_else(|| format!("{who} {}", bound.index + 1), |text| format!("{who}: {text}"));
-        vec![name, kind.into(), short(bound.value), binds.into(), number(price)]
+        vec![name, binds.into(), number(price), short(bound.value), kind.into()]
     };
     let rows: Vec<_> = report.around.constraints.iter().map(row).collect();
     let note = "The value is left side minus right side. The price of a binding constraint is how much the objective \
                 of its level would gain if it were relaxed by one unit, estimated from slopes; the leader's prices \
                 include the follower's reaction.";
-    let columns = ["constraint", "kind", "value", "binds", "price"];
+    // On a phone, the first columns are in sight.
+    let columns = ["constraint", "binds", "price", "value", "kind"];
     (!rows.is_empty()).then(|| table("Constraints at the answer", &columns, rows, note))
 }
 
