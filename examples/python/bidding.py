@@ -2,13 +2,13 @@
 
     python bidding.py [--seed 1] [--effort normal] [--reference]
 
-The company owns three of ten generators and says at which price it would sell. The operator (the
-follower) clears the market at the lowest cost of all offers, for five parts of a
-day; the price of each is the dual value of its balance. The company wants a large profit, so it wants prices, not
-only quantities: the follower's answer carries them in `info`.
+The company owns three of ten generators and decides at what prices to offer their power. The operator (the follower)
+clears the market at the lowest total cost of the offers, for five parts of the day; the price of each part is the
+dual value of its balance. The company's profit depends on these prices as well as on quantities, so the follower's
+answer includes them in `info`.
 
-The profit jumps where the company's offer passes that of another generator. Between two such places it is
-linear, so that trying every place is an exact reference (`--reference`).
+The profit jumps where one of the company's offers overtakes that of another generator. Between two jumps it is linear,
+so trying every step gives an exact reference (`--reference`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CAP = 70.0
 
 
 def clear(x: Any) -> bilevo.Answer:
-    """The operator's answer to our offers: generation for each period and generator, with the prices."""
+    """The operator's answer to our offers: the output of each generator in each part of the day, and the prices."""
     offers = np.concatenate([x, COST[OURS:]])
     periods, plants = len(DEMAND), len(COST)
     balance = np.kron(np.eye(periods), np.ones(plants))

@@ -2,7 +2,7 @@
 
     python compare.py [--runs 5] [--store compare.db] [--out compare.png]
 
-Every run is a row of the store; called again with more runs, only the missing ones are done.
+Every run is a row of the store. If you call the program again with more runs, it does only the missing ones.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     python gallery.py FOLDER
 
-writes bidding.png, plant.png and logistic.png: slices of the leader's objective through the answer of a run, where
-each point is one call of the follower's solver. It also writes bridge.png and shops.png, from formulas of the
+It writes bidding.png, plant.png and logistic.png: slices of the leader's objective through the answer of a run, with
+one call of the follower's solver for each point. It also writes bridge.png and shops.png, from formulas of the
 follower's response.
 """
 

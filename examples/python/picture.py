@@ -2,8 +2,8 @@
 
     python examples/python/picture.py docs/src/pictures/toll.png
 
-The toll of the README, whose two levels have one variable each, so that everything fits on a page. Left,
-every point that was evaluated; right, the best income over the run. Needs matplotlib.
+The toll problem of the README has one variable at each level, so everything fits on a page. Left: every point that
+the run evaluated. Right: the best income over the run. Needs matplotlib.
 """
 
 from __future__ import annotations

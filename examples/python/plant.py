@@ -2,14 +2,14 @@
 
     python plant.py [--seed 1] [--effort normal] [--reference]
 
-A stirred tank in which an exothermic reaction runs. The designer (the leader) chooses the volume of the
-tank, the area that cools it, and the temperature to hold. The control engineer (the follower) then tunes
-the cooling for that design: the gains that are best for a quadratic criterion, from the Riccati equation
-of the plant around its steady state. The leader pays for the tank and for how far the temperature strays
-after a disturbance of the feed, which is simulated with the nonlinear equations.
+The plant is a stirred tank with an exothermic reaction. The designer (the leader) chooses the volume of the tank, the
+area that cools it, and the temperature to hold. The control engineer (the follower) then tunes the cooling for that
+design: the gains that are best for a quadratic criterion, from the Riccati equation of the plant around its steady
+state. The leader pays for the tank and for how far the temperature strays after a disturbance of the feed, which is
+simulated with the nonlinear equations.
 
-If there is no steady state, or the reactor runs away, an exception is raised: the design counts as failed, and
-the run continues.
+If there is no steady state, or the reactor runs away, an exception is raised: the design counts as failed, and the
+run continues.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ RUNAWAY = 420.0
 
 
 class Unworkable(RuntimeError):
-    """A design that cannot be run."""
+    """A design that cannot be operated."""
 
 
 def slope(design: Any, state: Any, coolant: float, feed_temperature: float) -> Any:
@@ -60,7 +60,7 @@ def steady(design: Any) -> tuple[Any, float]:
 
 
 def gains(design: Any) -> bilevo.Answer:
-    """The controller that is best for the follower: of the linear plant, by the Riccati equation."""
+    """The best controller for the follower: that of the linear plant, from the Riccati equation."""
     state, coolant = steady(design)
     plant = np.column_stack([
         (slope(design, state + step, coolant, FEED_TEMPERATURE) - slope(design, state - step, coolant, FEED_TEMPERATURE))
@@ -80,7 +80,7 @@ def gains(design: Any) -> bilevo.Answer:
 
 
 def cost(design: Any, answer: bilevo.Answer) -> float:
-    """Price of the tank, of what does not react or reacts on to waste, and of how far the temperature strays."""
+    """The cost: the tank, what does not react or reacts on to waste, and how far the temperature strays."""
     volume, area, temperature = design
     strayed = simulate(design, answer.y, answer.info["state"], answer.info["coolant"])
     waste = 0.05 * np.exp((temperature - 350) / 8)
@@ -109,7 +109,7 @@ def solve(seed: int = 1, **options: Any) -> bilevo.Result:
 
 
 def reference() -> tuple[Any, float, int]:
-    """Differential evolution of SciPy, a failed design counting as very dear: x, F, and the designs tried."""
+    """SciPy's differential evolution, with a very high cost for designs that fail: x, F, and the designs tried."""
     from scipy.optimize import differential_evolution
 
     def price(x: Any) -> float:
@@ -123,7 +123,7 @@ def reference() -> tuple[Any, float, int]:
 
 
 def failing() -> float:
-    """Share of the box in which a design cannot be run."""
+    """The share of the box in which a design cannot be operated."""
     low, high = np.array(BOUNDS).T
     designs = low + (high - low) * np.random.default_rng(1).random((300, 3))
 

@@ -2,16 +2,16 @@
 
     python sioux_falls.py [tolls|design] [--seed 1] [--effort quick] [--reference] [--out map.png]
 
-`tolls` puts tolls on five links so that all drivers together lose least time; `design` widens ten links,
-time against money. `--reference` solves the same by SciPy's COBYQA, one equilibrium for each point.
+`tolls` chooses tolls on five links to minimise the time that all drivers together lose; `design` widens ten links and
+weighs time against money. `--reference` solves the same problem with SciPy's COBYQA, with one equilibrium per point.
 
-The leader decides on a few links; the drivers spread over the network until none of them gains by changing
-(Wardrop's equilibrium, the minimum of Beckmann's objective). Traffic assignment computes it far faster than a
-search over 76 link flows, so the follower is a solver of its own: gradient projection on the routes in use
+The leader decides about a few links. The drivers spread over the network until none of them gains by changing routes
+(Wardrop's equilibrium, the minimum of Beckmann's objective). A traffic assignment computes that far faster than a
+search over 76 link flows could, so it is the follower's own solver: gradient projection on the routes in use
 (Jayakrishnan et al., 1994).
 
-The network and the trips are the usual ones (LeBlanc, 1975, in the form of the Transportation Networks
-collection); without tolls the equilibrium has the published objective 42.31335287107440.
+Network and trips are the usual ones (LeBlanc, 1975, in the form of the Transportation Networks collection). Without
+tolls, the equilibrium has the published objective, 42.31335287107440.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ MOST_WIDENED = 10.0
 
 
 def tolled(x: Any) -> bilevo.Answer:
-    """How the drivers answer to tolls."""
+    """How the drivers respond to tolls."""
     toll = np.zeros(len(FREE))
     toll[TOLLED] = x
     flow = equilibrium(toll=toll)
@@ -176,7 +176,7 @@ def capacity(x: Any) -> Any:
 
 
 def widened(x: Any) -> bilevo.Answer:
-    """How the drivers answer to wider roads."""
+    """How the drivers respond to wider roads."""
     return bilevo.Answer(y=equilibrium(capacity=capacity(x)))
 
 

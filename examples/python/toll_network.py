@@ -2,9 +2,9 @@
 
     python toll_network.py [--out map.png] [--seed 1] [--budget 500]
 
-A road operator (the leader) may put tolls on three roads and wants a large income. The drivers (the
-followers, taken together) spread over the routes so that none of them gains by changing: the equilibrium of
-Wardrop, which minimises the integral of the travel times plus the tolls paid (Beckmann, 1956).
+A road operator (the leader) can charge tolls on three roads and wants a large income. The drivers (together, the
+follower) spread over the routes until none of them gains by changing: Wardrop's equilibrium, which minimises the sum
+of the integrals of the travel times plus the tolls paid (Beckmann, 1956).
 """
 
 from __future__ import annotations

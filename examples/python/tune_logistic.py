@@ -1,11 +1,10 @@
-"""Hyper-parameters of a logistic regression with a Newton solver of its own.
+"""The hyper-parameters of a logistic regression, fitted by its own Newton solver.
 
     python tune_logistic.py [--seed 1] [--effort quick] [--reference]
 
-The leader chooses how strongly three groups of features are held back (ten means, ten errors and ten
-worst values of each sample) so that unseen samples are classified well. The follower fits 31 weights to
-the samples it sees: a convex problem that Newton's method solves in a few steps. The data are the breast
-cancer samples of scikit-learn.
+The leader chooses how strongly three groups of features are penalised (ten means, ten errors and ten worst values of
+each sample), so that unseen samples are classified well. The follower fits 31 weights to the samples it sees: a convex
+problem that Newton's method solves in a few steps. The data are the breast cancer set of scikit-learn.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ SAMPLES = np.column_stack([SAMPLES, np.ones(len(SAMPLES))])
 #: Every third sample is kept back for the leader.
 KEPT = np.arange(len(LABELS)) % 3 == 0
 SEEN, SEEN_LABELS, UNSEEN, UNSEEN_LABELS = SAMPLES[~KEPT], LABELS[~KEPT], SAMPLES[KEPT], LABELS[KEPT]
-#: Decimal logarithm of how strongly a group is held back.
+#: Decimal logarithm of the penalty on each group.
 BOUNDS = [(-5.0, 1.0)] * 3
 
 
@@ -48,7 +47,7 @@ def fit(x: Any) -> bilevo.Answer:
             break
         hessian = (SEEN.T * (chance * (1 - chance))) @ SEEN / len(SEEN) + np.diag(hold)
         step, length = np.linalg.solve(hessian, gradient), 1.0
-        # where Newton's step goes too far, half of it
+        # If Newton's step goes too far, half of it.
         while length > 1e-6 and regularised(weights - length * step) > regularised(weights):
             length /= 2
         weights = weights - length * step

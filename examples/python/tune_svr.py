@@ -1,12 +1,11 @@
-"""Tuning a support vector machine as a bilevel problem, against random search at equal cost.
+"""Tuning a support vector machine as a bilevel problem, against random search at the same cost.
 
     python tune_svr.py [--budget 40] [--workers 2] [--seed 1]
 
-The diabetes data that come with scikit-learn are split into three parts. The follower picks C and
-gamma of the machine so that it predicts well in cross-validation on the first part. The leader weighs
-the groups of features so that the machine tuned in this way predicts well on the second part, which
-the follower never sees. The third part judges the outcome. scikit-learn's own random search gets the
-same parameters, the first two parts, and as many fits.
+The diabetes data of scikit-learn are split into three parts. The follower chooses C and gamma of the machine to
+predict well in cross-validation on the first part. The leader weights the groups of features so that the machine tuned
+in this way predicts well on the second part, which the follower never sees. The third part judges the outcome.
+scikit-learn's own random search gets the same parameters, the first two parts, and as many fits.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""The applications with an own follower, over many seeds: how many answers are right, and what they cost.
+"""The applications with their own follower, over many seeds: how many answers are right, and what they cost.
 
     python python/bench/applications.py [bidding] [logistic] [tolls] [tolls-quick] [--seeds 901-910]
 
-An answer is right if it is as good as the reference: every step tried for bidding, the best of eight runs of
-nested COBYQA for the logistic regression, the best tolls known, and for `tolls-quick` nested COBYQA from the middle of
-the box. The table shows how many are, how many of those within the calls allowed, and how many are wrong though the
-restarts agree.
+An answer is right if it is as good as the reference: for bidding, the best of all steps; for the logistic regression,
+the best of eight runs of nested COBYQA; for the tolls, the best known; for `tolls-quick`, nested COBYQA from the middle
+of the box. The table shows how many answers are right, how many of these took no more than the calls allowed, and how
+many are wrong although the restarts agree.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Stated optima of the literature that are not optimal, each with a point that proves it.
+"""Optima stated in the literature that are not optimal, each with a point that proves it.
 
     pip install .
     python python/bench/best_known.py
 
-prints the first table of the guide's page docs/src/best-known.md. For each problem the best known point of its file
-is proven by interval arithmetic (`bilevo.prove`): that the follower has no better answer there, and that
-no decision is better by more than a thousandth.
+It prints the first table of docs/src/best-known.md. For the best known point in the file of each problem, interval
+arithmetic (`bilevo.prove`) shows that the follower has no better answer there, and that no decision is better by more
+than a thousandth.
 """
 
 from __future__ import annotations

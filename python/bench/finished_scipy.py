@@ -4,17 +4,17 @@
     python python/bench/finished_scipy.py
     python python/bench/finished_scipy.py --only bilevo
 
-prints the table of the README. No solver knows where the optimum is: a run ends when the solver itself
-decides to stop, and its answer may be wrong. Nested SciPy is COBYQA for the leader over L-BFGS-B for the
-follower (SLSQP if the follower has constraints), started from the follower's last answer. One column shows a
-single random start, the other the best of ten (or what it has after 100,000 evaluations). A call of either
-objective counts once, together with its constraints; calls for finite differences count too.
+It prints the table of the README. No solver knows where the optimum is: a run ends when the solver itself decides to
+stop, and its answer may be wrong. Nested SciPy is COBYQA for the leader over L-BFGS-B for the follower (SLSQP if the
+follower has constraints), started from the follower's last answer. One column shows a single random start, the other
+the best of ten (or what it has after 100,000 evaluations). A call of either objective counts once, together with its
+constraints; calls for finite differences count too.
 
-An answer is right if F and f are within 0.01 of a known optimum, relative above 1, and no constraint is
-violated by more than 1e-4.
+An answer is right if F and f are within 0.01 of a known optimum, relative above 1, and no constraint is violated by
+more than 1e-4.
 
-The columns of SciPy take hours and depend on SciPy alone. They are kept in `finished_scipy.json`; with `--only
-bilevo` they are taken from there.
+The columns of SciPy take hours and depend on SciPy alone. They are kept in `finished_scipy.json`; `--only bilevo`
+takes them from there.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Own followers that jump: random markets and random toll roads, whose best values are known by enumeration.
+"""Own followers that jump: random markets and toll roads, whose best values are known by enumeration.
 
     python python/bench/jumps.py [markets] [tolls] [--instances 1-60] [--seed 1]
 
-In a market the leader owns some generators and offers their power; the others offer at cost, and the operator takes
-the cheapest offers (the merit order). On toll roads every traveller takes the cheapest of some paths, and pays the
-tolls on it. In both the leader's income jumps wherever the follower changes its mind. The table says how many answers
-are right (within 1e-3 of the best income), how many are wrong though the run says that its restarts agree ("silent"),
-and what the runs cost.
+In a market, the leader owns some generators and offers their power; the others offer at cost, and the operator takes
+the cheapest offers first (the merit order). On toll roads, every traveller takes the cheapest of some paths and pays
+the tolls on it. In both, the leader's income jumps wherever the follower changes its choice. The table shows how many
+answers are right (within 1e-3 of the best income), how many are wrong although the run says that its restarts agree
+("silent"), and what the runs cost.
 """
 
 from __future__ import annotations

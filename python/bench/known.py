@@ -2,7 +2,7 @@
 
     python python/bench/known.py [PROBLEM ...] [--seeds 1-6]
 
-prints the table of docs/src/known.md: of each pair of seeds, the first makes the table and the second uses it.
+It prints the table of docs/src/known.md. Of each pair of seeds, the first run makes the table and the second uses it.
 """
 
 from __future__ import annotations

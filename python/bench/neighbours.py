@@ -1,18 +1,17 @@
-"""bilevo beside what one would write with other libraries, to the same accuracy.
+"""bilevo next to what you would write with other libraries, to the same accuracy.
 
     pip install . scipy cma pymoo
     python python/bench/neighbours.py
 
-writes the page docs/src/neighbours.md. What the other solvers did is kept in python/bench/neighbours.json,
-with the versions they had: `--only bilevo` runs bilevo alone and takes the other columns from there,
-`--only others` runs what is not in there yet.
+It writes the page docs/src/neighbours.md. The results of the other solvers are kept in python/bench/neighbours.json,
+with the versions they had: `--only bilevo` runs bilevo alone and takes the other columns from there, and `--only
+others` runs what is missing there.
 
-Without a solver for two levels one nests a solver for one: every decision of the leader that the upper
-solver wants to know about is judged by a whole run of the lower solver. All solvers call the same Python
-functions, and every call counts, those for finite differences and constraints included (a call returns
-objective and constraints together). A solver that ends before the optimum is found starts again elsewhere.
-The optimum is found when F and f are as close to the known ones as asked and no constraint is violated by
-more; the run ends there, or when its evaluations are used up.
+Without a solver for two levels, you nest solvers for one: to judge a decision, the upper solver needs a complete run of
+the lower solver. All solvers call the same Python functions, and every call counts, including those for finite
+differences and constraints (a call returns objective and constraints together). A solver that ends before it has found
+the optimum starts again elsewhere. The optimum is found when F and f are within the tolerances of the known ones and no
+constraint is violated by more; the run ends there, or when its evaluations are used up.
 """
 
 from __future__ import annotations

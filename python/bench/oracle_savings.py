@@ -1,9 +1,9 @@
-"""How many calls of a follower's own solver contrastive ranking saves.
+"""How many calls of the follower's own solver contrastive ranking saves.
 
     python python/bench/oracle_savings.py [--runs 11]
 
-On the SMD problems whose follower has a formula, the formula is the solver; a run ends at the known
-optimum. The table shows medians of the calls of each base and of its `cr-` form, for runs that got there.
+The solver is the formula of the follower's answer, on the SMD problems that have one. A run ends at the known optimum.
+The table shows the median number of calls of each base method and of its `cr-` variant, over the runs that found it.
 """
 
 from __future__ import annotations

@@ -1,16 +1,15 @@
-"""What the engine costs on top of the functions it calls, beside other libraries.
+"""What the engine costs in addition to the functions it calls, next to other libraries.
 
     python python/bench/overhead.py
 
-Prints microseconds of processor time per evaluation, the least of several repetitions, so that other
-work on the machine matters little. For bilevo: a whole run of bl-cma-es at 2+3 variables divided by
-its lower evaluations. The same run is done with Python functions, and with a problem file of the same
-formulas, which has no Python in it; the difference, less what the same calls take in a plain loop, is
-the way through Python. bl-cma-es is taken because it does little besides sampling: the default method
-spends time of its own on models, as `bilevo solve` shows.
+It prints microseconds of processor time per evaluation, the least of several repetitions, so that other work on the
+machine matters little. For bilevo, that is a whole run of bl-cma-es at 2+3 variables divided by its lower evaluations.
+The same run is done with Python functions and with a problem file of the same formulas, which needs no Python; the
+difference, less what the same calls take in a plain loop, is the cost of going through Python. bl-cma-es is used
+because it does little besides sampling; the default method also spends time on its models, as `bilevo solve` shows.
 
-The others are one-level optimisers that ask and tell the same number of points in as many variables as
-the follower has; their figure is the time of asking and telling alone.
+The other libraries optimise one level. They ask and tell the same number of points, in as many variables as the
+follower has; their figure is the time of asking and telling alone.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""F-regret after few evaluations: how good is the decision if the budget is tiny?
+"""Regret after few evaluations: how good is the decision if the budget is tiny?
 
     pip install . scipy
     python python/bench/regret.py
 
-For each problem, the median over seeds of F(x, y*(x)) - F* after 50, 100 and 200 evaluations of both levels
-together. x is the decision that the solver would return; y*(x) is the follower's true response, from its formula,
-and costs nothing: a solver that was fooled by a badly solved follower is not rewarded for it. Nested SciPy is
-COBYQA over warm-started L-BFGS-B, from one random start; if it ends early it starts again.
+For each problem, it prints the median over seeds of F(x, y*(x)) - F* after 50, 100 and 200 evaluations of both levels
+together. x is the decision that the solver would return; y*(x) is the follower's true response, from its formula, and
+costs nothing: a solver that was fooled by a badly solved follower is not rewarded for it. Nested SciPy is COBYQA over
+warm-started L-BFGS-B, from one random start; if it ends early, it starts again.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Own followers without jumps: random regressions and random toll networks, whose best values many searches agree on.
+"""Own followers without jumps: random regressions and toll networks, with a reference from many searches.
 
     python python/bench/smooth.py [fits] [roads] [--instances 1-60] [--seed 1]
 
-In a regression the leader chooses how strongly groups of features are held back, the follower fits the weights to some
-samples, and the leader wants a small error on others: smooth, with several local optima. On toll roads the travellers
+In a regression, the leader chooses how strongly groups of features are penalised, the follower fits the weights to some
+samples, and the leader wants a small error on others: smooth, with several local optima. On toll roads, the travellers
 spread over their paths until none of them gains by changing, and the leader wants them to lose little time: smooth, with
-kinks where a path falls out of use. The reference is the best of 20 searches by SciPy, from the best of 1,024 points.
-An answer is right if it is worse by 1e-4 of what the median of those points lacks, at most; it is wrong and silent if
-the run says all the same that its restarts agree.
+kinks where a path falls out of use. The reference is the best of 20 SciPy searches, which start from the best of 1,024
+random decisions. An answer is right if its distance from the reference is at most 1e-4 of that of the median random
+decision. A wrong answer is silent if the run says that its restarts agree.
 """
 
 from __future__ import annotations

@@ -26,7 +26,8 @@ def progress(budget: int) -> Progress:
 
 
 def _words(result: Result) -> str:
-    return f"F {result.fun:.6g}, lower {result.nfev_lower}, skipped {result.n_skipped}"
+    skipped = f", {result.n_skipped:,} searches skipped" if result.n_skipped else ""
+    return f"{result.nfev_lower:,} lower evaluations, F {result.fun:.6g}{skipped}"
 
 
 class _Bar:
@@ -54,7 +55,7 @@ class _Line:
         if now - self._shown < 0.1:
             return
         self._shown = now
-        text = f"upper {result.nfev_upper}/{self._budget}, {_words(result)}"
+        text = f"{result.nfev_upper:,} of {self._budget:,} upper, {_words(result)}"
         sys.stderr.write(f"\r{text:<{self._width}}")
         sys.stderr.flush()
         self._width = len(text)

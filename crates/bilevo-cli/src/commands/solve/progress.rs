@@ -63,10 +63,10 @@ impl Progress {
         let (upper, lower) = (grouped(self.used.upper), grouped(self.used.lower));
         let skipped = match self.skipped {
             0 => String::new(),
-            skipped => format!(" · {} skipped", grouped(skipped)),
+            skipped => format!(" · {} searches skipped", grouped(skipped)),
         };
         let left = self.limits.left(&self.used, &self.pace, now).map(|words| format!(" · {words}")).unwrap_or_default();
-        format!("{upper} + {lower} evals · {}{skipped}{left}", self.best)
+        format!("{upper} upper + {lower} lower evaluations · {}{skipped}{left}", self.best)
     }
 
     /// Counts the completed points of a batch.
@@ -177,7 +177,7 @@ impl Observer for Progress {
             Event::GenerationDone { record, times, .. } => {
                 self.used.seconds = times.seconds;
                 self.skipped = record.lower_searches.skipped;
-                self.best = format!("F {} · step {}", digits(record.upper_value, 3), digits(record.step_size, 3));
+                self.best = format!("F {} · step size {}", digits(record.upper_value, 3), digits(record.step_size, 3));
             }
             Event::Progress { engine, under_way: (level, points), times } => {
                 self.count(*level, *points);
