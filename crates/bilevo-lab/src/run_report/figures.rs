@@ -78,6 +78,15 @@ pub(super) fn progress(report: &RunReport<'_>) -> Option<Scene> {
     Some(scene)
 }
 
+/// Whether the best answer was once farther away than before: it looked better than it was.
+pub(super) fn has_peaks(report: &RunReport<'_>) -> bool {
+    let Some(end) = report.result.upper_value() else { return false };
+    let feasible = |g: &&GenerationRecord| g.upper_violation <= FEASIBLE && g.lower_violation <= FEASIBLE;
+    let values: Vec<f64> = report.records.iter().filter(feasible).map(|g| g.upper_value).collect();
+    let gaps = Gaps::new(end, values.iter().copied());
+    values.windows(2).any(|pair| gaps.of(pair[1]) > 1.5 * gaps.of(pair[0]))
+}
+
 /// The colour of a search, by its outcome.
 fn ink(fate: Fate) -> Ink {
     match fate {

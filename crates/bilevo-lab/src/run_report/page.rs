@@ -30,8 +30,8 @@ struct Page {
     leaves_out: bool,
     /// Whether a variable of the follower has no picture, because no change of it alone is feasible.
     stuck: bool,
-    /// Whether the follower has a solver of its own, so that its answers are not searched.
-    oracle: bool,
+    /// Whether answers that looked better than they were have left peaks in the curve.
+    peaks: bool,
     sensitivity: Option<String>,
     constraints: Vec<Bound>,
     constraints_table: Option<String>,
@@ -92,7 +92,7 @@ pub(super) fn write(report: &RunReport<'_>) -> Result<String, ReportError> {
         slices,
         leaves_out: figures::leaves_out(report),
         stuck: figures::leaves_out_stuck(report),
-        oracle: report.spec.is_oracle_alone(),
+        peaks: figures::has_peaks(report) && !report.spec.is_oracle_alone(),
         sensitivity: sensitivity(report).map(|t| table(&t)).transpose()?,
         constraints: report.around.constraints.clone(),
         constraints_table: constraints(report).map(|t| table(&t)).transpose()?,
