@@ -130,12 +130,10 @@ fn with_examples(words: Vec<String>) -> Vec<String> {
 fn is_complete(words: &[String], folder: &Path) -> bool {
     let placeholder = |word: &String| word.contains('…') || word.chars().any(|c| c.is_ascii_uppercase());
     let file = |word: &&String| [".toml", ".mps", ".ckpt"].iter().any(|ending| word.ends_with(ending));
-    let mut files = words.iter().filter(file).peekable();
-    let names_something = files.peek().is_some() || words.get(1).is_some_and(|word| !word.starts_with('-'));
-    names_something && files.all(|word| folder.join(word).exists()) && {
-        // A path may have any letters.
-        !words.iter().filter(|word| !file(word)).any(placeholder)
-    }
+    let (files, others): (Vec<&String>, Vec<&String>) = words.iter().partition(file);
+    let names_something = !files.is_empty() || words.get(1).is_some_and(|word| !word.starts_with('-'));
+    // The path of a file may have any letters.
+    names_something && files.iter().all(|word| folder.join(word).exists()) && !others.into_iter().any(placeholder)
 }
 
 /// The blocks that name themselves in their first line, with their text.
