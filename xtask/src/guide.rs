@@ -48,7 +48,9 @@ pub(crate) fn index() -> Result<String, String> {
     for (title, file) in pages()? {
         let page = lines(&crate::root().join(PAGES).join(&file))?;
         let first = page.iter().find(|l| l.fence.is_none() && !l.text.is_empty() && !l.text.starts_with(NOT_WORDS));
-        let about = first.map(|l| first_sentence(&without_links(&l.text))).unwrap_or_default();
+        let about = first
+            .map(|l| first_sentence(without_links(&l.text).trim_start_matches("**Problem.** ")))
+            .unwrap_or_default();
         text += &format!("- [{title}]({PAGES}/{file}): {about}\n");
     }
     Ok(text + TAIL)
