@@ -351,7 +351,7 @@ fn a_reader_that_leaves_is_no_error() {
 #[test]
 fn a_misbehaving_problem_is_counted_or_stops_the_run_with_a_checkpoint() {
     let directory = tempfile::tempdir().unwrap();
-    let base = ["solve", "smd1", "--seed", "2", "--max-upper-evals", "30", "--target", "off", "--format", "json"];
+    let base = ["solve", "smd1", "--seed", "2", "--max-upper-evals", "20", "--target", "off", "--format", "json"];
     for fault in ["nan:9", "inf:9", "shape:9", "panic:9", "error:9"] {
         let output = bilevo_in(directory.path(), &[&base[..], &["--inject", fault]].concat());
         assert_eq!(code(&output), 1, "{fault}");
