@@ -1,6 +1,7 @@
 //! One descent over the leader's decisions: a trust-region search, and samples around its end.
 
 use super::ends::End;
+use crate::order;
 use crate::portfolio::archive::{Points, distance};
 use crate::portfolio::follower::{Effort, Follower, Knowledge};
 use crate::portfolio::merit::Merit;
@@ -127,14 +128,20 @@ impl Descent {
         self.search.radius
     }
 
-    /// The earlier end at which it has arrived. Values count as the same if they differ by less than `same`.
+    /// The earlier end at which it has arrived, the best if several lie there. Values count as the same if they differ
+    /// by less than `same`.
     fn arrived(&self, merit: &Merit, ends: &[End], same: f64) -> Option<usize> {
         let Follower { y, row, radius, .. } = &self.search;
-        let near = |end: &End| {
+        let near = |(_, end): &(usize, &End)| {
             let rise = merit.of(row) - merit.of(&end.point.row);
             distance(&end.point.at, y) <= ARRIVED.0 && (rise.abs() <= same || rise >= 0.0 && *radius <= ARRIVED.1)
         };
-        if row.is_empty() { None } else { ends.iter().position(near) }
+        if row.is_empty() {
+            return None;
+        }
+        // A second descent may have located an end much better than the first: then only the better one can agree.
+        let close = ends.iter().enumerate().filter(near);
+        close.min_by(|(_, a), (_, b)| order::compare(&a.point.outcome, &b.point.outcome)).map(|(index, _)| index)
     }
 
     /// The next points; none when it is over. Values count as the same if they differ by less than `same`.
@@ -299,6 +306,22 @@ mod tests {
                 calls += 1;
             }
         }
+    }
+
+    #[test]
+    fn of_two_ends_at_the_same_place_it_arrives_at_the_better() {
+        let end = |at: [f64; 2], value: f64| {
+            let outcome = Outcome { value, violation: 0.0 };
+            End::new(Point { at: at.to_vec(), row: vec![value], outcome }, 1, 0, false)
+        };
+        let merit = Merit::new(0, 0);
+        let mut descent = Descent::new(vec![0.5, 0.6], vec![1.2], true);
+        descent.search.radius = 0.05;
+        let arrived = |ends: &[End]| descent.arrived(&merit, ends, 1e-6);
+        let (rough, exact, far) = (end([0.51, 0.6], 1.1), end([0.5, 0.59], 1.0), end([0.9, 0.1], 0.5));
+        assert_eq!(arrived(&[rough.clone(), exact.clone(), far.clone()]), Some(1));
+        assert_eq!(arrived(&[exact, rough, far.clone()]), Some(0));
+        assert_eq!(arrived(&[far]), None);
     }
 
     /// Calls of a descent from the middle of a box, and whether it is sure that its end is smooth.
