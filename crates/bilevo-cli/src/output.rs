@@ -188,12 +188,14 @@ pub(crate) fn say_error(error: &anyhow::Error) {
     let code = error.chain().find_map(|cause| own(cause).or_else(|| bilevo_lab::code(cause)));
     let code = code.map(|code| format!("[{code}]")).unwrap_or_default();
     say(format_args!("{BAD}error{code}{BAD:#}: {said}"));
-    for cause in error.chain().skip(1).map(|cause| cause.to_string()) {
-        // Some errors quote their cause.
-        if !said.contains(&cause) {
-            say(format_args!("  because: {cause}"));
+    for cause in error.chain().skip(1) {
+        let words = cause.to_string();
+        // Some errors quote their cause, or say it in plain words.
+        let missing = cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::NotFound);
+        if !said.contains(&words) && !(missing && said.contains("there is no such file")) {
+            say(format_args!("  because: {words}"));
         }
-        said = cause;
+        said = words;
     }
 }
 
