@@ -192,7 +192,8 @@ pub(crate) fn say_error(error: &anyhow::Error) {
         let words = cause.to_string();
         // Some errors quote their cause, or say it in plain words.
         let missing = cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::NotFound);
-        if !said.contains(&words) && !(missing && said.contains("there is no such file")) {
+        let is_said = said.contains(&words) || missing && said.contains("there is no such file");
+        if !is_said {
             say(format_args!("  because: {words}"));
         }
         said = words;
